@@ -1,6 +1,6 @@
 public import UserStore
 
-/// What a role of the server may do with a store.
+/// The rights of a server's role in a store.
 package enum PostgresRights: String, Sendable {
   case read, write
 }
@@ -8,20 +8,23 @@ package enum PostgresRights: String, Sendable {
 extension UserStore {
   /// Opens a store in a PostgreSQL database, which processes on many machines can share.
   ///
-  /// Everything is as in a file, with these differences: each statement is a round trip to the server; foreign transactions are
-  /// delivered one by one; `backup` and `restore` throw `StoreError.Code.unsupported`: use PostgreSQL's own tools.
+  /// The store works as in a file, with these differences: each statement takes a round trip to the server; each
+  /// transaction of another program is delivered as a change set of its own; `backup` and `restore` throw
+  /// `StoreError.Code.unsupported`: use PostgreSQL's own tools.
   ///
-  /// A store with the access `readOnly` can be on a replica. Cursors are the same there. A replica does not notify, so the store
-  /// polls: every millisecond after a change, then less and less often, at least every 250 ms. A cursor that the replica has not
-  /// received yet is awaited, up to `busyTimeout`; then `StoreError.Code.behind` is thrown. No read returns an older state than
-  /// one that the store has read before, even if it connects to a replica that lags more: until that has caught up, reads throw
-  /// `behind`, and nothing is delivered. After the replica has become the primary, the store continues; it polls until its
-  /// connection for notifications is made again.
+  /// A store with the access `readOnly` can use a replica. Cursors mean the same there. A replica sends no
+  /// notifications, so the store polls: every millisecond after a change, then less and less often, at least every 250
+  /// ms. If the replica has not yet received the changes up to a cursor, the store waits up to `busyTimeout`, and then
+  /// throws `StoreError.Code.behind`. No read returns an older state than an earlier read, even if the store connects
+  /// to a replica that lags more: until that replica has caught up, reads throw `behind`, and nothing is delivered.
+  /// After the replica has become the primary, the store continues; it polls until it has a new connection for
+  /// notifications.
   ///
-  /// When the primary fails and a replica takes its place, the store connects to that one with its next operation, if the address
-  /// has both. A write whose COMMIT had no reply looks for itself in the new primary's log: it returns if it is there, and throws
-  /// `connectionLost` if not. With asynchronous replication, the last writes may be lost although they returned and were
-  /// delivered. Then listeners receive a discontinuity, and cursors in the lost part throw `diverged`; earlier ones continue.
+  /// When the primary fails and a replica takes its place, the store's next operation connects to the replica, if the
+  /// address has both. If a COMMIT had no reply, the store looks for the write in the new primary's log: the write
+  /// returns if it is there, and throws `connectionLost` if not. With asynchronous replication, the last writes may be
+  /// lost although they returned and were delivered. Then listeners receive a discontinuity, and cursors in the lost
+  /// part throw `diverged`; earlier cursors continue.
   ///
   /// PgBouncer and other poolers must be in session mode.
   ///
@@ -33,12 +36,12 @@ extension UserStore {
     try self.init(engine: PostgresEngine(configuration), configuration.store)
   }
 
-  /// Checks a database for damage, and its log against the records, also if it cannot be opened as a store.
+  /// Checks a database for damage, and its log against the records, even if it cannot be opened as a store.
   ///
   /// The server does the work in one transaction, which reads everything; others can write meanwhile.
   ///
   /// - Parameter configuration: The address of the database.
-  /// - Returns: What was found; nothing if the database is sound.
+  /// - Returns: The findings; none if the database is sound.
   /// - Throws: `StoreError.Code.cannotOpen` if the server cannot be reached; `.notFound` if the database has no schema
   ///   `userstore`; `.noPermission`.
   public static func check(postgres configuration: PostgresConfiguration) throws(StoreError) -> [Finding] {
@@ -49,7 +52,9 @@ extension UserStore {
     return try PostgresSession(connection).check()
   }
 
-  /// Lets a role of the server read, or also write, and takes other rights from it; only the owner of the schema can.
+  /// Gives a role of the server the right to read, or to read and write, and revokes its other rights.
+  ///
+  /// Only the schema's owner can do this.
   ///
   /// - Throws: `StoreError.Code.notFound` if there is no such role, or no schema; `.noPermission`.
   package static func setRights(

@@ -4,7 +4,7 @@
 public enum DatabaseAddress: Sendable, CustomStringConvertible {
   /// A file.
   case file(String)
-  /// A database on PostgreSQL, whose URL means what it means to psql.
+  /// A database on PostgreSQL; the URL has the same meaning as in psql.
   case postgres(url: String)
 
   /// Reads an address that other users of the machine cannot read, such as that in an environment variable.

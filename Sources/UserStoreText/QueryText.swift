@@ -13,7 +13,7 @@ public import UserStore
 ///     }
 ///     let place = users.last.flatMap { QueryText.place(after: $0, in: query) }  // of the next page
 ///
-/// A mistake throws a `TextError`, which points at it and mostly has a correction.
+/// For a mistake, the methods throw a `TextError` that points at it and usually has a correction.
 public struct QueryText: Sendable {
   /// The conditions, all of which users must meet: an attribute (or `id`), an operator, and a value.
   ///
@@ -52,7 +52,7 @@ public struct QueryText: Sendable {
   /// by. They are mistakes if no user has the attribute. With `.parameters`, so is a value in quotes that no user has, as in
   /// `name="Zoë"`; a colon (`name:="Zoë"`) makes it text. Only these are looked up, which can read all users.
   ///
-  /// Any other attribute that no user has is none: the first user may get it while a list is followed.
+  /// Any other attribute that no user has is not a mistake: a user may get it while a list is followed.
   ///
   /// - Parameters:
   ///   - notation: The notation of the hints.

@@ -24,7 +24,7 @@ public enum RecordText {
     return (content.id, content.values)
   }
 
-  /// Reads an object whose members are records: `{"set":{"age":41},"expect":{"age":40}}`.
+  /// Reads an object of records: `{"set":{"age":41},"expect":{"age":40}}`.
   ///
   /// The members are read as `record(_:)` reads a record, but cannot have an `id`.
   ///
@@ -34,8 +34,8 @@ public enum RecordText {
   ///   - stored: The names of those members whose values are compared with stored ones: in them, a color stays text, because
   ///     other programs can store any text.
   /// - Returns: The values of the members that the object has, by their names.
-  /// - Throws: `TextError`, with the same kinds as `record(_:)`; `.notation` for a member with another name, or with the name of
-  ///   another one.
+  /// - Throws: `TextError`, with the same kinds as `record(_:)`; `.notation` for a member with an unknown name, or with
+  ///   a name that is given twice.
   public static func records(
     _ json: some Collection<UInt8>, named names: [String], asStored stored: [String] = []
   ) throws(TextError) -> [String: [(attribute: AttributeName, value: StoredValue)]] {

@@ -10,7 +10,7 @@ public struct TextError: Error, Sendable, CustomStringConvertible {
     case value
   }
 
-  /// What is wrong, without the name of the parameter: `there is no operator =>`.
+  /// The mistake, without the name of the parameter: `there is no operator =>`.
   public let message: String
   /// The parameter with the mistake: `where`, `with`, `without`, `sort`, or `after`; nil if it is none of these.
   public let parameter: String?

@@ -84,7 +84,7 @@ struct UserTool: ParsableCommand {
     } catch {
       if isOfParser(error), exitCode(for: error) == .success { return show(message(for: error)) }
       let failure = failure(error, arguments)
-      // After a signal, which is why the command failed, only what was written, or may have been, is of interest.
+      // If the command failed because of a signal, report only what was written, or may have been.
       let status = Signals.shared.status
       if status == nil || failure.tellsOfCommit { Messages.shared.report(failure) }
       return status ?? failure.status

@@ -32,7 +32,8 @@ package struct LogExtent: Equatable {
   /// More than any file can hold (sqlite.org/limits.html).
   private static let sizeLimit: Int64 = 1 << 48
 
-  /// Creates an extent from the numbers in the database, and from what a preview has compacted without deleting it.
+  /// Creates an extent from the numbers in the database, and from the changes that a preview has compacted without
+  /// deleting them.
   ///
   /// Counts that cannot be right are treated as unknown: other programs that delete rows do not update them.
   package init(

@@ -1,4 +1,4 @@
-/// What to read of the users that meet a condition; it was checked (`Limits.check`).
+/// A request for values of the users who meet a condition; `Limits.check` has checked it.
 package struct RowRequest: Sendable {
   package var condition: Condition
   /// After these, the identifier.

@@ -227,7 +227,8 @@ package protocol RetentionOperations {
     of user: User.ID, after start: Int64, through end: Int64
   ) throws(StoreError) -> [(sequence: Int64, bytes: Int64, isBlank: Bool)]
 
-  /// Removes the values of changes of a user, and what a foreign writer's failed statement left of the user outside of the log.
+  /// Removes the values of changes of a user, and any values of the user that another program's failed statement left
+  /// outside of the log.
   func blank(_ sequences: [Int64], of user: User.ID) throws(StoreError)
 }
 

@@ -48,7 +48,7 @@ struct Acknowledgements {
     if pending == nil { (pending, last) = (cursor, cursor) }
   }
 
-  /// - Returns: Whether the caller must write what was acknowledged during the rest, and rest again.
+  /// - Returns: Whether the caller must write the acknowledgments that came during the rest, and rest again.
   mutating func endRest() -> Bool {
     isResting = pending != nil
     return isResting

@@ -172,8 +172,8 @@ extension Reader {
 
   /// Does the same after the cursor that `start` returns in that snapshot.
   ///
-  /// The cursor may be within a set, whose rest is then marked as continued: always in one of the library's, and with
-  /// `mayContinue` in a foreign one.
+  /// The cursor may be within a set; then the rest of the set is marked as continued. In a set of another program, this
+  /// needs `mayContinue`.
   func page(
     of topics: [Topic] = [.everything], mayContinue: Bool = false,
     from start: (inout ReadTransaction) throws(StoreError) -> Cursor

@@ -49,7 +49,7 @@ struct ConsumerClaim: Sendable {
     guard sequence > 0, sequence <= end else {
       throw StoreError(.badValue, "the change \(sequence) is not in the change set that ends at \(end)")
     }
-    // Topics may hide what follows in the set, which is processed then.
+    // Topics may hide the rest of the set: then the whole set is processed.
     if sequence == end || set.heldChanges?.last?.sequence == sequence { return set.cursor }
     let session = try transaction.session
     _ = try session.verify(set.cursor)
@@ -78,7 +78,7 @@ struct ConsumerClaim: Sendable {
 extension UserStore.Consumer.Start {
   fileprivate func cursor(in transaction: inout WriteTransaction) throws(StoreError) -> Cursor {
     switch self {
-    // On a server, the place of what this transaction has written so far must be final.
+    // On a server, the position after the transaction's own changes must first become final.
     case .now: return try transaction.session.finalPosition(of: transaction.cursor)
     case .oldest: return try transaction.session.horizon()
     case .after(let cursor):

@@ -1,4 +1,4 @@
-/// What a consumer receives: the parameters of its feed.
+/// The change sets that a consumer receives: the parameters of its feed.
 struct WantedSets {
   var topics: [Topic] = [.everything]
   var heartbeat: Duration?

@@ -1,9 +1,9 @@
 // Modeled in Proof/Model/WakeUp.pml; change both.
 
-/// Finds what other processes, and other stores in this process, commit, and appends it to the hub's queue.
+/// Finds the commits of other processes, and of other stores in this process, and appends them to the hub's queue.
 ///
-/// It has a thread, which sleeps until the engine reports that something may have been committed, and a session of its own. It
-/// does not keep the store alive.
+/// It has a session of its own, and a thread that sleeps until the engine reports a possible commit. It does not keep
+/// the store alive.
 final class Watcher: Sendable {
   private let events: any CommitEvents
   private let publication: Publication

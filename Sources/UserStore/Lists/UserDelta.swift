@@ -107,7 +107,7 @@ struct FoldedSet: Positioned {
   var cursor: Cursor { source.cursor }
   var discontinuity: StoreError.Code? { source.discontinuity }
 
-  /// What remains of a set that was read in part; nil if all of it was.
+  /// Returns the rest of a set that was read in part; nil if all of it was read.
   func dropping(through position: Int128) -> FoldedSet? {
     if source.reaches(across: position) {
       return source.dropping(through: position).map { FoldedSet(source: $0, folded: nil) }

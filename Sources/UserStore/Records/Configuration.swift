@@ -21,7 +21,7 @@ extension UserStore {
       case normal
     }
 
-    /// What the store may do with its file; by default `createIfMissing`.
+    /// The access of the store to its file; by default `createIfMissing`.
     public var access: Access = .createIfMissing
     /// How much a power cut can lose; by default `full`.
     public var durability: Durability = .full
@@ -52,7 +52,9 @@ extension UserStore {
     var roundLimit = 1_000
     /// Measures the pause between two durable acknowledgments.
     var clock: any Clock<Duration> = ContinuousClock()
-    /// The time in milliseconds since 1970, from which ages of changes are counted.
+    /// The current time, in milliseconds since 1970.
+    ///
+    /// The ages of changes are relative to it.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
     /// How long a checkpoint blocks writers until readers have ended, so that the -wal file can restart.
     var readerPatience = Duration.milliseconds(50)

@@ -9,7 +9,7 @@ extension UserStore {
       case problem
     }
 
-    /// What a finding is about; later versions may add kinds.
+    /// The kind of a finding; later versions may add kinds.
     @nonexhaustive public enum Kind: String, Hashable, Sendable {
       /// A result of SQLite's own integrity check.
       case integrity

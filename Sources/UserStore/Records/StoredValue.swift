@@ -34,7 +34,7 @@ public enum StoredValue: Sendable {
   /// About how much memory the value takes in a record, with its part of the record's tables.
   var memory: Int { byteCount + Self.overhead }
 
-  /// About how much memory a value or a record takes whatever is in it.
+  /// The approximate memory that a value or a record takes in addition to its content.
   static let overhead = 64
 }
 

@@ -1,6 +1,6 @@
 /// The ends of the oldest change sets: the sets that a `LogPage` has, but without their values.
 ///
-/// A set may be larger than what one step reads. Then no end is found, and the next search continues where this one stopped.
+/// A set may be too large for one step. Then no end is found, and the next search continues where this one stopped.
 ///
 /// `LogPage` is not used because it reads all values, and searches a huge set at once. One rule divides the rows for both
 /// (`LogRow.foreignEnd`), and `CompactionModelTests` compares them.

@@ -44,7 +44,7 @@ public import Observation
 
   private func replace(by new: Rows) {
     if rows.isEmpty {
-      // Only insertions, whose users are not needed: making them would take long.
+      // All changes are insertions, and their users are not needed here: making them would take long.
       if !new.isEmpty { registrar.withMutation(of: self, keyPath: \.rows) { rows = new } }
       return
     }

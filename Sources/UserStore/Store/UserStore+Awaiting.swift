@@ -1,8 +1,9 @@
 // The same operations for tasks: each waits on a thread of the store, so that it blocks no actor and no thread of the concurrency
 // pool. In an async function, Swift selects these.
 //
-// In a canceled task, what opens, writes, or closes completes, so that an effect and its mark, such as an acknowledgment, are not
-// separated by an orderly end. What only reads throws `CancellationError`. What works in steps stops between two of them.
+// In a canceled task, operations that open, write, or close complete, so that an orderly end does not separate an
+// effect from its record, such as an acknowledgment. Operations that only read throw `CancellationError`. Operations
+// that work in steps stop between two of them.
 extension UserStore {
   // MARK: Opening and closing
 
@@ -137,8 +138,8 @@ extension UserStore {
 
   /// Compacts the log as the synchronous `compact` does, on a thread of the store.
   ///
-  /// - Throws: What the synchronous `compact` throws, and `CancellationError` between two steps: what was deleted before stays
-  ///   deleted, in whole change sets, and another call deletes the rest.
+  /// - Throws: What the synchronous `compact` throws, and `CancellationError` between two steps: the change sets that
+  ///   were deleted before stay deleted, and another call deletes the rest.
   @discardableResult
   public func compact(keeping policy: RetentionPolicy? = nil) async throws -> Compaction {
     let writer = try writable(writer)

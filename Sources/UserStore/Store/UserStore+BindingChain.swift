@@ -85,7 +85,7 @@ extension MemberKey {
     do { return .some(try Self.committed(attribute, of: id, userStore.reader)) } catch { throw Self.reason(error) }
   }
 
-  /// The error of a member whose store is closed is that the member is gone.
+  /// If a member's store is closed, the error is that the member is gone.
   private static func reason(_ error: any Error) -> any Error {
     StoreError.Code.closed ~= error ? MemberUnavailable(cause: error) : error
   }

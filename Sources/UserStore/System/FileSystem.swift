@@ -10,7 +10,7 @@
 /// “All processes using a database must be on the same host”): one would overwrite what the other wrote, without an error. A
 /// single machine would be safe, but no program can find out whether it is the only one.
 enum FileSystem: Equatable {
-  /// Includes FUSE: what is behind it is unknown, and usually on this machine.
+  /// Includes FUSE: its storage is unknown, but usually on this machine.
   case local
   /// A network file system with the name of its kind.
   case network(String)

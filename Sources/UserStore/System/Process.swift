@@ -58,7 +58,7 @@ extension Duration {
   }
 }
 
-/// A failed system call: what was attempted, and `errno`.
+/// A failed system call: its purpose, and `errno`.
 package struct SystemError: Error, CustomStringConvertible {
   let operation: String
   let number: Int32

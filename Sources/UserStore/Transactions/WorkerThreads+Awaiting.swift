@@ -54,8 +54,8 @@ extension WorkerThreads {
 
 /// The closure of a job, which is released when it has run.
 ///
-/// So it is before its task resumes: what it holds, perhaps a store, must not be released last by a thread of a store, which
-/// would then close the store and wait for that thread.
+/// So it is released before its task resumes. Otherwise a thread of a store might release the store last, close it, and
+/// wait for itself.
 private final class AwaitedJob<Result: Sendable, Failure: Error>: Sendable {
   private let body: Lock<(@Sendable () throws(Failure) -> Result)?>
 

@@ -179,10 +179,10 @@ extension Writer {
     turns.failEarlier(error)
   }
 
-  /// Lets the next writer in line continue in the transaction, if `joins`, or ends it.
+  /// Passes the transaction to the next writer in line if `joins`; otherwise ends it.
   ///
-  /// `hasPart` is whether the caller is a thread whose closure succeeded, so that it waits for the end. The caller passes the
-  /// result to `settle` when it has left the transaction.
+  /// `hasPart` is whether the caller is a thread whose closure succeeded; such a thread waits for the end. After
+  /// leaving the transaction, the caller passes the result to `settle`.
   func endTurn(_ group: WriteGroup?, _ cascade: Cascade?, joins: Bool, hasPart: Bool) -> TurnEnd {
     guard let group else {
       turns.pass()

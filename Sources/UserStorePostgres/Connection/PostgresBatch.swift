@@ -1,7 +1,7 @@
-/// Statements that are sent together, and whose results come in one round trip.
+/// Statements that are sent together and answered in one round trip.
 ///
-/// The server runs them in their order, and skips those after the first that fails. Outside of a transaction, the batch is one
-/// transaction of its own, unless it has a BEGIN or COMMIT.
+/// The server runs them in order, and skips the rest after one fails. Outside of a transaction, a batch without BEGIN
+/// or COMMIT is a transaction of its own.
 struct PostgresBatch {
   struct Entry {
     let statement: PostgresStatement
@@ -11,7 +11,9 @@ struct PostgresBatch {
 
   private(set) var entries: [Entry] = []
   private(set) var parameters = ParameterBuffer()
-  /// Why a value cannot be stored, the first one: then nothing is sent.
+  /// The error of the first value that cannot be stored.
+  ///
+  /// If there is one, nothing is sent.
   private(set) var failure: PostgresError?
 
   /// Adds a statement, and returns its result, which is complete when the batch has succeeded.

@@ -1,10 +1,11 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// What the server is asked on another connection, while a reply is due that does not come.
+/// Asking the server, on another connection, about a reply that does not come.
 ///
-/// A firewall, a proxy or a dead host behind a load balancer can acknowledge everything and deliver nothing: for the system, such
-/// a connection is sound. A time limit alone would also end a statement that works for long.
+/// A firewall, a proxy or a dead host behind a load balancer can acknowledge everything and deliver nothing: to the
+/// operating system, such a connection looks healthy. A time limit alone would also end statements that run for a long
+/// time.
 extension PostgresConnection {
   private static let selectWork = PostgresStatement(
     once: "ask about a reply",
@@ -16,13 +17,13 @@ extension PostgresConnection {
     FROM pg_stat_activity a WHERE a.pid = $1
     """, .int4)
 
-  /// Returns whether the server works on the reply, and notes who holds it up.
+  /// Returns whether the server is working on the reply, and notes in `blockers` the processes that hold it up.
   ///
-  /// It does not if its process waits for the client, or does not exist, or if the server cannot be reached. Of a pooler, another
-  /// connection must be free.
+  /// Returns false if the server's process waits for the client or no longer exists, or if the server cannot be
+  /// reached. Behind a pooler, this needs another free connection.
   func askAboutReply() -> Bool {
     guard let process else { return false }
-    // A wake-up may end the other connection's wait, so that it would be lost.
+    // The other connection shares the interrupter and may consume a wake-up, so assume that one is pending.
     hasPendingWakeUp = true
     defer { interrupter.isInUse = true }
     do throws(StoreError) {
@@ -37,7 +38,7 @@ extension PostgresConnection {
     }
   }
 
-  /// The settings of a connection that asks: to the same server, and within half of the time that is left.
+  /// The settings of the connection that asks: the same server, and half of the time limit.
   private var questioner: PostgresSettings {
     func text(_ part: UnsafeMutablePointer<CChar>?) -> String { unsafe part.map { unsafe String(cString: $0) } ?? "" }
     var settings = settings

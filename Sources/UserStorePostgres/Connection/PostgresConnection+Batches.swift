@@ -18,8 +18,9 @@ extension PostgresConnection {
   ///       (batch.add(selectUser, .int8(7)), batch.add(selectAttributes, .int8(7)))
   ///     }
   ///
-  /// - Throws: `.badValue`, without having sent anything; `.unexpected`; and the error of the first statement that failed, with its
-  ///   `statementIndex`. The server has skipped the later ones, and undone the earlier ones unless there was a COMMIT between them.
+  /// - Throws: `.badValue`, before anything is sent; `.unexpected`; and the error of the first statement that failed,
+  ///   with its `statementIndex`. The server skips the later statements, and rolls back the earlier ones unless a
+  ///   COMMIT came between.
   func pipeline<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     var batch = PostgresBatch()
     let value = body(&batch)
@@ -32,7 +33,7 @@ extension PostgresConnection {
     do throws(PostgresError) { try exchange(batch) } catch { throw StoreError(error) }
   }
 
-  /// As `run`, for a connection that is being made.
+  /// Like `run`, but throws a `PostgresError`, as connecting needs it.
   func exchange(_ batch: PostgresBatch) throws(PostgresError) {
     if let failure = batch.failure { throw failure }
     if batch.entries.isEmpty { return }
@@ -40,7 +41,7 @@ extension PostgresConnection {
     do throws(PostgresError) {
       try makeRoundTrip(batch)
     } catch {
-      // Nothing of the batch has had an effect, so that it can be sent again, with the statement prepared again.
+      // The batch has had no effect, so send it again; this prepares the statement again.
       guard error.isStalePlan, error.statementIndex == 0, wasIdle, transactionStatus == .idle else { throw error }
       try makeRoundTrip(batch)
     }
@@ -60,7 +61,7 @@ extension PostgresConnection {
         if let error = try receive(reply, of: batch, &silence), failure == nil { failure = error }
       }
       do throws(PostgresError) { try receiveSync(&silence, purpose) } catch {
-        // The reply to a COMMIT, the last one, says that it is committed, also if the connection ends then.
+        // The reply to the COMMIT at the end proves the commit, even if the connection ends before the sync.
         guard failure == nil, batch.entries.last?.statement.effect == .commits else { throw error }
       }
     } catch {
@@ -81,20 +82,20 @@ extension PostgresConnection {
     case execute(Int)
   }
 
-  /// Sends the statements of a batch, and those that must precede them, and returns which replies will come.
+  /// Sends a batch, with the statements that must precede it, and returns the replies to expect.
   private func send(
     _ batch: PostgresBatch, on handle: OpaquePointer, _ status: TransactionStatus
   ) throws(PostgresError) -> [Reply] {
     var replies: [Reply] = []
     replies.reserveCapacity(batch.entries.count + 2)
-    // A cursor is closed together with the next statement, because that costs no round trip.
+    // Close cursors together with the next statement: that costs no round trip.
     if hasOpenCursors, scanDepth == 0, status == .inTransaction {
       let sent = unsafe PQsendQueryParams(handle, PostgresStatement.closeCursors.text, 0, nil, nil, nil, nil, 1)
       guard sent == 1 else { throw lost(PostgresStatement.closeCursors.purpose) }
       hasOpenCursors = false
       replies.append(.closedCursors)
     }
-    // Statements that the batch itself prepares; there are few.
+    // The statements that this batch prepares; there are few.
     var preparing: [Int] = []
     let failed = unsafe batch.parameters.withPointers { values, lengths, formats -> PostgresStatement? in
       for (position, entry) in batch.entries.enumerated() {
@@ -169,7 +170,7 @@ extension PostgresConnection {
     _ result: OpaquePointer, _ reply: Reply, _ statement: PostgresStatement
   ) throws(PostgresError) -> PostgresError {
     defer { unsafe PQclear(result) }
-    // Not an error of the statement, but the end of the connection: the server was stopped, for example.
+    // The connection has ended, for example because the server was stopped. The statement is not at fault.
     let severity = unsafe PQresultErrorField(result, Int32(USERSTORE_PQ_SEVERITY)).map { unsafe String(cString: $0) }
     if severity == nil || severity == "FATAL" || severity == "PANIC" {
       throw lost(statement.purpose)
@@ -185,7 +186,7 @@ extension PostgresConnection {
     return error
   }
 
-  /// Returns an error if a COMMIT was answered with ROLLBACK: PostgreSQL reports that as a success.
+  /// Returns an error if the server answered COMMIT with ROLLBACK, which PostgreSQL reports as a success.
   private func rollbackInPlaceOfCommit(
     _ result: OpaquePointer, _ statement: PostgresStatement, _ index: Int
   ) -> PostgresError? {
@@ -203,7 +204,9 @@ extension PostgresConnection {
     guard unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw lost(purpose) }
   }
 
-  /// Runs one or more statements without parameters, for setup and migrations; they are one transaction, unless they say otherwise.
+  /// Runs statements without parameters, for setup and migrations.
+  ///
+  /// They are one transaction unless they contain BEGIN or COMMIT.
   ///
   /// `purpose` completes error messages: “cannot PURPOSE: …”.
   func execute(_ sql: String, to purpose: String) throws(StoreError) {
@@ -213,7 +216,7 @@ extension PostgresConnection {
   private func runScript(_ sql: String, _ purpose: String) throws(PostgresError) {
     let handle = unsafe try openHandle(purpose)
     var silence = beginReply()
-    // Pipeline mode has only statements one by one.
+    // Pipeline mode does not allow several statements in one text.
     guard unsafe PQexitPipelineMode(handle) == 1, unsafe PQsendQuery(handle, sql) == 1 else { throw lost(purpose) }
     countRoundTrip()
     var failure: PostgresError?
@@ -235,7 +238,7 @@ extension PostgresConnection {
       }
     } catch {
       var error = error
-      // The text may have a COMMIT anywhere.
+      // The text may contain a COMMIT.
       error.isOutcomeUnknown = failure == nil
       throw error
     }

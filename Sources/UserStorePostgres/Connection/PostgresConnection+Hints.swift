@@ -1,6 +1,6 @@
 import CUserStoreLibPQ
 
-/// What a user can do about an error.
+/// Hints that explain how to fix an error.
 extension PostgresConnection {
   static let replicaHint = """
     a store that writes needs the primary: give its address, or those of all servers (host=a,b); or open the store only for \

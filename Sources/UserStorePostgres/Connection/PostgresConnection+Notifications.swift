@@ -16,10 +16,10 @@ extension PostgresConnection {
     try run(PostgresStatement(once: "listen to the channel \(channel)", "LISTEN \"\(quoted)\""))
   }
 
-  /// Waits at most for the time until there are notifications or a wake-up; with zero, it does not wait.
+  /// Waits for notifications or a wake-up, at most for `timeout`; with zero, it does not wait.
   ///
-  /// Returns no notification if there was none in the time. A lost connection is noticed as soon as the system reports it: at
-  /// once if the server process ended, after the time of the keepalives if the network did.
+  /// Returns no notifications if none came in time. It notices a lost connection when the system reports it: at once if
+  /// the server's process ended, and after the keepalive time if the network failed.
   func wait(for timeout: Duration) throws(StoreError) -> (notifications: [PostgresNotification], isWoken: Bool) {
     do throws(PostgresError) { return try awaitNotifications(until: .now + timeout) } catch { throw StoreError(error) }
   }
@@ -29,7 +29,7 @@ extension PostgresConnection {
   ) throws(PostgresError) -> (notifications: [PostgresNotification], isWoken: Bool) {
     let purpose = "wait for notifications"
     let handle = unsafe try openHandle(purpose)
-    // The first look does not wait: it also takes what has arrived already.
+    // The first look does not wait: it takes the notifications that have already arrived.
     var isFirst = true
     while true {
       var notifications = unsafe takeNotifications(handle)

@@ -3,12 +3,12 @@ import UserStore
 extension PostgresConnection {
   /// Calls `body` with each row of a query, in the open transaction, until it returns false.
   ///
-  /// `rowsPerTrip` rows are in memory.
+  /// At most `rowsPerTrip` rows are in memory.
   ///
-  /// It reads through a cursor, and not row by row as they arrive (`PQsetSingleRowMode`): a scan that stops early then needs
-  /// neither to cancel the query nor to receive the rest, `body` may run other statements of the connection, and libpq makes one
-  /// result for a thousand rows and not one for each. The first round trip returns rows already; a result of fewer than
-  /// `rowsPerTrip` rows needs no second one.
+  /// It reads through a cursor instead of receiving row by row (`PQsetSingleRowMode`). So a scan that stops early need
+  /// not cancel the query or receive the rest, `body` may run other statements on the connection, and libpq builds one
+  /// result for a thousand rows instead of one for each. The first round trip already returns rows; a result of fewer
+  /// than `rowsPerTrip` rows needs no second one.
   ///
   /// - Throws: `.unexpected` if no transaction is open.
   func scan(
@@ -32,7 +32,7 @@ extension PostgresConnection {
     hasOpenCursors = true
     defer { scanDepth -= 1 }
     while try rows.each(while: body), rows.count == rowsPerTrip { rows = try run(fetch) }
-    // The next batch closes the outermost cursor. There may be very many others, one for each row.
+    // The next batch closes the outermost cursor. Inner cursors are closed here: there may be one for each row.
     if scanDepth > 1, transactionStatus == .inTransaction { try run(close) }
   }
 }

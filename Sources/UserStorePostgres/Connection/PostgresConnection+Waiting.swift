@@ -1,6 +1,6 @@
 import CUserStoreLibPQ
 
-/// Why a wait for the socket ended; empty if there is no reason but a signal, or the end of one `poll`.
+/// Why a wait for the socket ended; empty after a signal or the end of one `poll`.
 struct SocketEvents: OptionSet {
   let rawValue: Int32
 
@@ -12,14 +12,14 @@ struct SocketEvents: OptionSet {
 extension PostgresConnection {
   /// Waits until the socket can be read or written, or there is a wake-up.
   ///
-  /// All waiting of a connection is here. With `endsAtDeadline`, it returns an empty set at the deadline, and does not throw.
+  /// A connection waits only here. With `endsAtDeadline`, it returns an empty set at the deadline instead of throwing.
   ///
   /// - Throws: `.timeout`, `.interrupted`; the connection is closed then.
   func awaitSocket(
     reads: Bool = true, writes: Bool, _ deadline: ContinuousClock.Instant?, _ purpose: String,
     endsAtDeadline: Bool = false
   ) throws(PostgresError) -> SocketEvents {
-    // Once also at the deadline: what has arrived meanwhile is not lost.
+    // Poll at least once, even after the deadline: a reply may have arrived.
     var hasPolled = false
     while true {
       guard !interrupter.isInterrupted else {
@@ -30,7 +30,7 @@ extension PostgresConnection {
       if let deadline {
         milliseconds = max(0, (deadline - .now).wholeMilliseconds)
         if milliseconds == 0, !endsAtDeadline, hasPolled {
-          // There is nothing to cancel: the server does not work on a reply, or cannot be reached.
+          // There is nothing to cancel: the server is not working on a reply, or cannot be reached.
           close()
           throw PostgresError(.timeout, "the server did not answer in time", purpose: purpose)
         }
@@ -40,7 +40,7 @@ extension PostgresConnection {
           PQsocket(handle), reads ? 1 : 0, writes ? 1 : 0, interrupter.descriptor,
           Int32(clamping: milliseconds)))
       hasPolled = true
-      // A wake-up can be an interrupt, which must remain visible: it is a state, not an event.
+      // An interrupt also wakes. It survives `drain`, because it is a state and not an event.
       if events.contains(.woken) {
         interrupter.drain()
         hasPendingWakeUp = true
@@ -54,14 +54,14 @@ extension PostgresConnection {
   func beginReply() -> Silence {
     isUnreplicated = false
     blockers = nil
-    // Before the server has named its process, it cannot be asked about it.
+    // Without the number of the server's process, there is nothing to ask about.
     guard process != nil else { return Silence(settings.connectTimeout, asks: false) }
-    // Who holds a lock can only be asked while somebody waits for it.
+    // The server can name the holder of a lock only while the statement waits for it, so ask before `lockTimeout`.
     let lockWait = settings.lockTimeout.flatMap { $0 < .seconds(1) ? nil : $0 / 2 }
     return Silence(replyTimeout, asks: true, firstQuestion: lockWait)
   }
 
-  /// Waits until the socket can be read or written, as long as the server may say nothing.
+  /// Waits until the socket can be read or written; throws if the server is silent for too long.
   private func awaitReply(
     writes: Bool, _ silence: inout Silence, _ purpose: String
   ) throws(PostgresError) -> SocketEvents {
@@ -76,7 +76,7 @@ extension PostgresConnection {
     }
   }
 
-  /// Sends what is left to send, and returns the next result; nil at the end of a statement's results.
+  /// Sends the rest of the batch, and returns the next result; nil at the end of a statement's results.
   ///
   /// The caller owns the result.
   ///
@@ -85,10 +85,10 @@ extension PostgresConnection {
     _ silence: inout Silence, _ purpose: String
   ) throws(PostgresError) -> OpaquePointer? {
     while unsafe PQisBusy(handle) == 1 {
-      // If it fails, reading does too, and libpq then reports the server's last words.
+      // If this fails, reading fails too, and libpq then reports the server's last message.
       let isFlushed = unsafe PQflush(handle) != 1
       let events = try awaitReply(writes: !isFlushed, &silence, purpose)
-      // The server may stop to read until its replies are read: always read first.
+      // The server may stop reading until its replies are read, so always read first.
       if events.contains(.readable), unsafe PQconsumeInput(handle) == 0 { throw lost(purpose) }
     }
     return unsafe PQgetResult(handle)
@@ -111,9 +111,9 @@ extension PostgresConnection {
     return unsafe handle
   }
 
-  /// Asks the server to cancel what is running, and closes the connection.
+  /// Asks the server to cancel the running statement, and closes the connection.
   ///
-  /// Closing alone would let the server run the statement to its end, and keep its locks.
+  /// If the connection were only closed, the server would run the statement to its end and keep its locks.
   private func abandon() {
     let isRunning = unsafe PQtransactionStatus(handle) == PQTRANS_ACTIVE
     if isRunning { unsafe userstore_pq_cancel(handle, 100) }

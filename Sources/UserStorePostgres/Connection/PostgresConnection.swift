@@ -1,46 +1,49 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// A connection to a server: the only owner of libpq's handle, which it closes when it is destroyed.
+/// A connection to a server.
 ///
-/// One thread uses it at a time. Its owner ensures that: it is lent by a pool, or belongs to one thread. Another thread may end
-/// its waits with the `interrupter`.
+/// It alone owns libpq's handle, and closes it when it is destroyed.
 ///
-/// Every method that talks to the server throws a `StoreError` whose cause is a `PostgresError`, of one of these kinds besides those
-/// that it lists: `.server` if the server refuses something, `.connectionLost`, `.timeout` and `.interrupted`. After the last three,
-/// the connection is closed: every further call throws `.connectionLost` until `reconnect`.
+/// One thread uses it at a time: a pool lends it, or one thread owns it. Other threads can end its waits with the
+/// `interrupter`.
+///
+/// Every method that talks to the server throws a `StoreError` whose cause is a `PostgresError`. Besides the kinds that
+/// it lists, these are possible: `.server` if the server refuses something, `.connectionLost`, `.timeout` and
+/// `.interrupted`. The last three close the connection: every further call throws `.connectionLost` until `reconnect`.
 @safe final class PostgresConnection: @unchecked Sendable {
   // Unchecked: libpq's handle may move between threads as long as no two use it at once (PQisthreadsafe).
 
   let settings: PostgresSettings
   let interrupter: PostgresInterrupter
-  /// The number of times that the connection has sent something and waited for the reply, for tests; connecting is not counted.
+  /// The number of round trips so far, for tests; those in which libpq connects are not counted.
   private(set) var roundTrips = 0
-  /// How long the server may say nothing while a reply is due, unless it says on another connection that it works on it; nil for
-  /// no limit.
+  /// How long the server may be silent while a reply is due, unless it reports on another connection that it is working
+  /// on it; nil for no limit.
   ///
-  /// `reconnect` sets it to that of the settings.
+  /// `reconnect` resets it to the value in the settings.
   var replyTimeout: Duration?
 
   private(set) var handle: OpaquePointer?
-  /// Where the shim notes that the server has committed without waiting for a standby.
+  /// The C shim sets this if the server has committed without waiting for a standby.
   private let notes: UnsafeMutablePointer<Int32>
   /// Whether the settings allow a replica.
   private(set) var mayBeReplica = false
-  /// Whether there is a pooler between the connection and the server: it gave the number of another process than the server.
+  /// Whether a pooler is between the connection and the server: the process number that it sent differs from the
+  /// server's.
   private(set) var isPooled = false
   var statements = PreparedStatements()
   /// Whether a scan may have left a cursor open.
   var hasOpenCursors = false
-  /// The number of scans that are running, one inside of the other.
+  /// The number of nested scans that are running.
   var scanDepth = 0
   /// The number of scans so far, for the names of their cursors.
   var scanCount = 0
-  /// The process of the server; nil while the connection is made.
+  /// The number of the server's process; nil while the connection is being made.
   ///
-  /// That of libpq can be a pooler's.
+  /// `serverProcess`, which is libpq's, can be a pooler's.
   private(set) var process: Int32?
-  /// Who held up the reply to the last batch when that was asked.
+  /// The processes that held up the last batch when the server was asked; nil if none did.
   var blockers: String?
   /// Whether a wake-up came while the connection waited for a reply.
   var hasPendingWakeUp = false
@@ -49,7 +52,8 @@ import UserStore
   ///
   /// - Parameters:
   ///   - settings: Where and how to connect.
-  ///   - interrupter: What ends its waits, also that for the connection itself; it must belong to this connection only.
+  ///   - interrupter: Ends the connection's waits, including the wait to connect. It must belong to this connection
+  ///     only.
   /// - Throws: `.cannotConnect`, `.timeout`, `.interrupted`, and `.server` if the server refuses the session's parameters.
   init(_ settings: PostgresSettings, interrupter: PostgresInterrupter? = nil) throws(StoreError) {
     self.settings = settings
@@ -66,7 +70,7 @@ import UserStore
 
   /// Closes the connection if it is open, and connects again; the statements will be prepared again.
   ///
-  /// - Throws: The errors of `init`; a server that cannot be reached again is a lost connection.
+  /// - Throws: The errors of `init`, but `connectionLost` if the server cannot be reached.
   func reconnect() throws(StoreError) {
     do throws(PostgresError) { try connect() } catch { throw StoreError(inOpenStore: error) }
   }
@@ -78,9 +82,9 @@ import UserStore
     interrupter.isInUse = false
   }
 
-  /// Whether the connection is not closed.
+  /// Whether the connection has not been closed.
   ///
-  /// It may be lost all the same: only using it shows that.
+  /// It may still be lost: only using it shows that.
   var isOpen: Bool { unsafe handle != nil }
 
   enum TransactionStatus: Sendable {
@@ -103,7 +107,7 @@ import UserStore
     }
   }
 
-  /// The process of the server that serves the connection; 0 if it is closed.
+  /// The number of the server's process, as libpq knows it; 0 if the connection is closed.
   var serverProcess: Int32 { unsafe PQbackendPID(handle) }
 
   /// The version of the server: 150018 is 15.18.
@@ -114,7 +118,7 @@ import UserStore
     unsafe PQparameterStatus(handle, "in_hot_standby").map { unsafe String(cString: $0) } == "on"
   }
 
-  /// Whether the server has said, with the last reply, that a standby may not have what was committed.
+  /// Whether the server warned, with the last reply, that a standby may not have the commit.
   var isUnreplicated: Bool {
     get { unsafe notes.pointee != 0 }
     set { unsafe notes.pointee = newValue ? 1 : 0 }
@@ -147,7 +151,7 @@ import UserStore
     let deadline = ContinuousClock.now + settings.connectTimeout * max(1, hostCount)
     var state = PGRES_POLLING_WRITING
     guard unsafe PQstatus(handle) != CONNECTION_BAD else { throw cannotConnect }
-    // With the codes of errors, which libpq does not keep otherwise.
+    // Verbose messages contain the error codes, which libpq does not keep otherwise.
     unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     while state != PGRES_POLLING_OK {
       guard state != PGRES_POLLING_FAILED else { throw cannotConnect }
@@ -176,8 +180,8 @@ import UserStore
 
   /// Sets the session's parameters.
   ///
-  /// Not with the `options` of the connection: connection poolers refuse those, and the settings of the role could not be
-  /// overridden for good.
+  /// Not with the connection's `options`: poolers refuse them, and the settings of the role could not be overridden for
+  /// good.
   private func prepareSession() throws(PostgresError) {
     let parameters = settings.allSessionParameters.sorted { $0.key < $1.key }
     let calls = parameters.indices.map { "pg_catalog.set_config($\($0 * 2 + 1), $\($0 * 2 + 2), false)" }

@@ -5,12 +5,12 @@ import CUserStoreLibPQ
 /// `description` is “cannot PURPOSE: …”. It never contains the values of parameters or rows, nor a password.
 struct PostgresError: Error, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
-    /// The server refused a statement. The connection can be used further, after a rollback if a transaction was open.
+    /// The server refused a statement. The connection remains usable, after a rollback if a transaction was open.
     case server(SQLState)
     /// No connection was made.
     case cannotConnect
-    /// The server has committed, but did not wait until a synchronous standby has what was committed. The connection can be used
-    /// further.
+    /// The server has committed, but did not wait for a synchronous standby to receive the commit. The connection
+    /// remains usable.
     case unreplicated
     /// The connection broke. It is closed; the server rolls back its open transaction.
     case connectionLost
@@ -30,20 +30,20 @@ struct PostgresError: Error, CustomStringConvertible {
   let message: String
   /// The server's further explanation.
   ///
-  /// It can contain values of rows, and so is not part of `description`.
+  /// It can contain values of rows, so it is not part of `description`.
   var detail: String?
   var hint: String?
   /// The name of the violated constraint.
   var constraint: String?
   /// The position of the failed statement in its batch, counted from 0.
   var statementIndex: Int?
-  /// Whether the batch was sent and may have been committed, although no reply said so.
+  /// Whether the batch was sent and may have been committed, although no reply confirmed it.
   ///
   /// That is possible only if the connection ended after the batch was sent, and the batch has a COMMIT or was sent outside of
   /// a transaction.
   var isOutcomeUnknown = false
 
-  /// The code with which the server has refused the connection; nil if it was not the server that refused it.
+  /// The server's code for refusing the connection; nil if the server did not refuse it.
   private(set) var refusal: SQLState?
 
   /// Whether the last server that was tried is a replica, and a primary was needed.
@@ -67,14 +67,14 @@ struct PostgresError: Error, CustomStringConvertible {
   /// The server's code; nil if the server did not refuse a statement.
   var sqlState: SQLState? { if case .server(let state) = kind { state } else { nil } }
 
-  /// Whether the connection ended while it was used, for whatever reason: its owner needs a new one.
+  /// Whether the connection ended while it was in use: its owner needs a new one.
   var isConnectionLost: Bool { kind == .connectionLost || kind == .timeout || kind == .interrupted }
 
   /// Whether a prepared statement no longer fits the schema, or the server has forgotten it; it is prepared again at its next use.
   var isStalePlan = false
 }
 
-/// A code of five letters and digits that tells the kind of a server's error (appendix A of PostgreSQL's documentation).
+/// The code of a server's error, five letters and digits (appendix A of PostgreSQL's documentation).
 struct SQLState: RawRepresentable, Hashable, Sendable {
   let rawValue: String
 
@@ -89,7 +89,7 @@ struct SQLState: RawRepresentable, Hashable, Sendable {
   static let inFailedTransaction = SQLState(rawValue: "25P02")
   static let unknownStatement = SQLState(rawValue: "26000")
 
-  /// Whether the class of the code is “data exception”: the message can quote a value.
+  /// Whether the code's class is “data exception”: then the message can quote a value.
   var isDataException: Bool { rawValue.hasPrefix("22") }
 }
 
@@ -108,7 +108,7 @@ extension PostgresError {
     let lines = message.split(whereSeparator: \.isNewline).filter { !Self.isLocation($0) }
     let parts = lines.map { Self.splitCode($0) }
     self.init(.cannotConnect, parts.map(\.text).joined(separator: "\n").singleLine, purpose: purpose)
-    // That of the last server.
+    // If several servers refused, keep the last one's code.
     refusal = parts.compactMap(\.code).last
   }
 
@@ -118,7 +118,7 @@ extension PostgresError {
     return parts.count > 1 && parts[parts.count - 2].hasSuffix(".c") && parts[parts.count - 1].allSatisfy(\.isNumber)
   }
 
-  /// Takes the code out of `FATAL:  28000: the message`; the server may translate the first word.
+  /// Extracts the code from `FATAL:  28000: the message`; the server may translate the first word.
   private static func splitCode(_ line: Substring) -> (text: String, code: SQLState?) {
     for colon in line.indices where line[colon...].hasPrefix(":  ") {
       let rest = line[line.index(colon, offsetBy: 3)...]
@@ -146,8 +146,8 @@ extension PostgresError {
     hint = field(USERSTORE_PQ_HINT)
     constraint = field(USERSTORE_PQ_CONSTRAINT)
     self.statementIndex = statementIndex
-    // 0A000 is every unsupported feature. The server may translate the message (“cached plan must not change result type”), but
-    // not the name of its function.
+    // 0A000 stands for every unsupported feature. The server may translate the message (“cached plan must not change
+    // result type”), but not the name of its function.
     isStalePlan =
       state == .unknownStatement
       || state == .featureNotSupported && field(USERSTORE_PQ_FUNCTION) == "RevalidateCachedQuery"

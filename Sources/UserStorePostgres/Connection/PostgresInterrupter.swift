@@ -42,7 +42,7 @@ final class PostgresInterrupter: Sendable {
     _ = unsafe write(writer, &byte, 1)
   }
 
-  /// Ends the connection's use, for ever: the running operation and every later one throw `.interrupted`.
+  /// Ends the use of the connection permanently: the running operation and every later one throw `.interrupted`.
   ///
   /// The thread that was waiting asks the server to cancel the running statement, and closes the connection.
   func interrupt() {

@@ -1,13 +1,17 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// The result of a statement: the only owner of libpq's result, which holds all rows.
+/// The result of a statement.
+///
+/// It alone owns libpq's result, which holds all rows.
 ///
 /// It remains valid after the connection ends.
 @safe final class PostgresResult {
   private(set) var handle: OpaquePointer?
   private let purpose: String
-  /// Why a column could not be read, the first time; whoever reads rows must `check` afterwards.
+  /// The error of the first column that could not be read.
+  ///
+  /// After reading rows, call `check`.
   private var failure: PostgresError?
   /// The number of rows.
   var count: Int { unsafe Int(PQntuples(handle)) }
@@ -59,7 +63,9 @@ import UserStore
     return values
   }
 
-  /// Calls `body` with each row until it returns false, and returns whether it never did.
+  /// Calls `body` with each row until it returns false.
+  ///
+  /// Returns true if it never did.
   @discardableResult
   func each(while body: (PostgresRow) -> Bool) throws(StoreError) -> Bool {
     for row in 0..<Int32(count) {
@@ -70,17 +76,18 @@ import UserStore
     return true
   }
 
-  /// Throws `unexpected` if a column could not be read: it looked empty.
+  /// Throws `unexpected` if a column could not be read, so that an empty value was returned in its place.
   func check() throws(StoreError) {
     if let failure { throw StoreError(failure) }
   }
 
-  /// Returns the bytes of a value, which are valid as long as the result; nil for null, and for what cannot be read.
+  /// Returns the bytes of a value, which are valid as long as the result; nil for null, and for a value that cannot be
+  /// read.
   ///
-  /// There must be such a column, in the binary format of the type.
+  /// The column must exist and have the type's binary format.
   @unsafe @inline(__always)
   fileprivate func bytes(_ row: Int32, _ column: Int, _ type: PostgresType) -> UnsafeRawBufferPointer? {
-    // -1 stands for all columns that there cannot be.
+    // -1 stands for every impossible column.
     let column = Int32(exactly: column) ?? -1
     guard column >= 0, column < columns, unsafe type.accepts(PQftype(handle, column)),
       unsafe PQfformat(handle, column) == 1
@@ -103,10 +110,13 @@ import UserStore
   }
 }
 
-/// A row of a result, which it keeps in memory.
+/// A row of a result.
 ///
-/// The methods read a column, counted from 0. If the column has another type, or is null although the method returns no optional,
-/// the result notes a failure, and the value is empty: throwing here would make each closure that reads a row spell its error.
+/// It keeps the result in memory.
+///
+/// The methods read a column, counted from 0. If the column has another type, or is null although the method returns no
+/// optional, the result notes a failure and the method returns an empty value. If the methods threw instead, every
+/// closure that reads a row would have to declare the error's type.
 struct PostgresRow {
   let result: PostgresResult
   let row: Int32
@@ -144,7 +154,7 @@ struct PostgresRow {
   func timestamptz(_ column: Int) -> Int64 {
     let time: Int64 = integer(column, .timestamptz) ?? missing(column, 0)
     if time == .max || time == .min { return time }
-    // The type's last times, in the year 294247, are above those of `Int64`.
+    // The type's last times, after January 294247, do not fit into `Int64`.
     let (sum, overflows) = time.addingReportingOverflow(PostgresType.epoch)
     return overflows ? .max : sum
   }

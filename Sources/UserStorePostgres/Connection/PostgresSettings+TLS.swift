@@ -8,7 +8,7 @@ import CUserStoreLibPQ
   import Musl
 #endif
 
-/// What libpq receives: options in an order in which later ones take precedence.
+/// The options for libpq; later ones take precedence over earlier ones.
 struct PostgresTarget {
   var keywords: [(name: String, value: String)]
   /// The number of hosts, which libpq tries one after another.
@@ -24,10 +24,10 @@ extension PostgresSettings {
   func target() throws(PostgresError) -> PostgresTarget {
     try check()
     var keywords = [
-      // Ends waiting for a server that disappeared without a word. The string may say otherwise.
+      // Without these, a wait for a server that disappeared would not end. The connection string can override them.
       (name: "keepalives_idle", value: "10"), ("keepalives_interval", "3"), ("keepalives_count", "3"),
       ("tcp_user_timeout", String(connectTimeout.wholeMilliseconds)), ("fallback_application_name", "userstore"),
-      // libpq parses a connection string in place of the name of a database.
+      // libpq accepts a connection string in place of the name of a database.
       ("dbname", connectionString), ("client_encoding", "UTF8"),
     ]
     keywords += server
@@ -49,7 +49,7 @@ extension PostgresSettings {
       verifiedHosts: verifies ? remote.joined(separator: ", ") : nil)
   }
 
-  /// What libpq connects to, in order: an address, or the name at its place if that is empty.
+  /// The hosts that libpq connects to, in order: each address, or the name at its position if the address is empty.
   private static func hosts(_ addresses: String, named names: String) -> [String] {
     let names = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     if addresses.isEmpty { return names.isEmpty ? [""] : names }
@@ -58,7 +58,7 @@ extension PostgresSettings {
     }
   }
 
-  /// Whether no other machine can read what is sent to a host: a socket, or the machine itself.
+  /// Whether data sent to a host stays on this machine: the host is a socket or a loopback address.
   static func isLocal(_ host: String) -> Bool {
     // Without a host, libpq uses the socket in its default folder.
     if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") { return true }
@@ -71,7 +71,8 @@ extension PostgresSettings {
 
   /// Returns the options after libpq has added those of the service file and the environment.
   private static func effective(_ keywords: [(name: String, value: String)]) -> [String: String] {
-    // libpq has no function for it, but keeps the options of a connection that it refuses to make, before it does anything.
+    // libpq has no function for this, but it keeps the options of a connection that it refuses to make. An invalid
+    // `channel_binding` makes it refuse before it does anything.
     let handle = unsafe start(keywords + [("channel_binding", "none")])
     defer { unsafe PQfinish(handle) }
     return unsafe PQconninfo(handle).map { options in unsafe values(of: options) } ?? [:]

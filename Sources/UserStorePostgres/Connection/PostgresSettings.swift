@@ -5,19 +5,21 @@ import UserStoreText
 struct PostgresSettings: Sendable {
   /// A URL (`postgres://…`), libpq's `keyword=value` pairs, or the name of a database.
   ///
-  /// What it does not say comes from the service file, the environment (PGHOST, PGSERVICE, PGPASSFILE and so on) and libpq's
-  /// defaults, as in psql. Empty: everything does.
+  /// Missing parts come from the service file, the environment (PGHOST, PGSERVICE, PGPASSFILE and so on) and libpq's
+  /// defaults, as in psql. An empty string takes everything from there.
   var connectionString: String
 
   /// How long to wait for a connection to each host of the string.
   ///
-  /// Looking up a name is not included: libpq blocks for it.
+  /// This does not include looking up a name, for which libpq blocks.
   var connectTimeout: Duration = .seconds(10)
-  /// How long the server may say nothing while a reply is due, unless it works on it; nil for no limit.
+  /// How long the server may be silent while a reply is due, unless it is working on it; nil for no limit.
   ///
-  /// The connection is closed then. `statementTimeout` also ends what the server works on.
+  /// Then the connection is closed. `statementTimeout` also ends statements that the server is working on.
   var replyTimeout: Duration?
-  /// The time after which the server ends a statement, and the connection remains usable; nil for no limit.
+  /// The time after which the server ends a statement; nil for no limit.
+  ///
+  /// The connection remains usable.
   var statementTimeout: Duration?
   /// The time after which the server ends a wait for a lock; nil for no limit.
   var lockTimeout: Duration?
@@ -25,9 +27,11 @@ struct PostgresSettings: Sendable {
   var idleInTransactionTimeout: Duration? = .seconds(10)
   /// Whether to connect only to a server that can be written to, unless the address has `target_session_attrs`.
   ///
-  /// With several hosts, libpq then finds the primary, also after another server has become it.
+  /// With several hosts, libpq then finds the primary, even after a failover.
   var needsPrimary = false
-  /// Options of libpq that name one server of the connection string; a connection to it does not ask about replies.
+  /// libpq's options that select one server of the connection string, for a connection that asks about another's reply.
+  ///
+  /// Such a connection does not ask about its own.
   var server: [(name: String, value: String)] = []
   /// Further parameters of the session, which take precedence over those that the library sets.
   var sessionParameters: [String: String] = [:]
@@ -36,17 +40,17 @@ struct PostgresSettings: Sendable {
 
   /// The parameters that each session sets.
   var allSessionParameters: [String: String] {
-    // To the server, 0 is no limit.
+    // The server takes 0 as no limit.
     func milliseconds(_ duration: Duration?) -> String { String(duration.map { max(1, $0.wholeMilliseconds) } ?? 0) }
     let own = [
-      // No name of a schema that others may write to: a function there would run in place of PostgreSQL's own.
+      // No schema that others can write to: a function there could run in place of PostgreSQL's own.
       "search_path": "pg_catalog, pg_temp",
       "standard_conforming_strings": "on",
       "TimeZone": "UTC",
       "bytea_output": "hex",
       // Compiling takes longer than any statement of the library.
       "jit": "off",
-      // To plan the page of a log again takes four times as long as to read it.
+      // Planning the query of a page of the log takes four times as long as running it.
       "plan_cache_mode": "force_generic_plan",
       "client_min_messages": "warning",
       "lock_timeout": milliseconds(lockTimeout),
@@ -58,10 +62,10 @@ struct PostgresSettings: Sendable {
 
   // MARK: Passwords
 
-  /// Throws `.cannotConnect` if the connection string is wrong in a way in which libpq's message could show its password.
+  /// Throws `.cannotConnect` if the connection string has a mistake for which libpq's message could show its password.
   func check() throws(PostgresError) {
     let url = PostgresURL(connectionString)
-    // Another text is the name of a database.
+    // Any other text is the name of a database.
     guard url != nil || connectionString.utf8.contains(UInt8(ascii: "=")) else { return }
     func failure(_ message: String) -> PostgresError {
       var error = PostgresError(.cannotConnect, message, purpose: "connect")
@@ -84,7 +88,7 @@ struct PostgresSettings: Sendable {
     }
   }
 
-  /// Returns what libpq reads in a connection string; nil if it cannot be parsed, for the reason.
+  /// Returns the options in a connection string; nil, with the reason, if libpq cannot parse it.
   static func parse(_ string: String) -> (options: [String: String]?, reason: String) {
     var message: UnsafeMutablePointer<CChar>?
     let options = unsafe PQconninfoParse(string, &message)
@@ -117,7 +121,7 @@ extension Duration {
 }
 
 extension String {
-  /// The lines of a message of libpq, in one line.
+  /// The lines of a message of libpq, joined into one.
   var singleLine: String {
     split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
   }

@@ -14,7 +14,7 @@ struct PostgresStatement: Sendable {
   let text: String
   /// The types of `$1`, `$2` and so on.
   let types: [PostgresType]
-  /// The catalog's numbers of the types, as libpq needs them.
+  /// The types' numbers in the catalog, for libpq.
   let typeNumbers: [UInt32]
   let effect: Effect
   /// The position in every connection's list of prepared statements; -1 for a statement that runs once.
@@ -24,7 +24,7 @@ struct PostgresStatement: Sendable {
 
   /// Creates a statement that every connection prepares at its first use.
   ///
-  /// A COMMIT or BEGIN must have that `effect`: errors need it to report whether the outcome is unknown.
+  /// A COMMIT or BEGIN needs its `effect`: errors use it to report whether the outcome is unknown.
   init(_ purpose: String, _ text: String, _ types: PostgresType..., effect: Effect = .none) {
     self.init(
       purpose: purpose, text: text, types: types, effect: effect, index: Self.count.add(1, ordering: .relaxed).oldValue)
@@ -67,7 +67,8 @@ struct PreparedStatements {
 
   /// Gives a statement a new name, under which it is prepared at its next use.
   ///
-  /// The server keeps the old one until the connection ends: that happens only when the schema changes.
+  /// The server keeps the old statement until the connection ends. That is acceptable, because it happens only when the
+  /// schema changes.
   mutating func forget(_ index: Int) {
     let generation = entries[index].generation + 1
     entries[index] = ("u\(index)_\(generation)", generation, false)

@@ -8,7 +8,7 @@ enum PostgresValue: Hashable, Sendable {
   case text(String)
   case bytea([UInt8])
 
-  /// The type that the parameter must have; nil for null, which has any.
+  /// The type that the parameter must have; nil for null, which fits every type.
   var type: PostgresType? {
     switch self {
     case .null: nil
@@ -42,9 +42,9 @@ enum PostgresType: UInt32, Sendable {
   static let epoch: Int64 = 946_684_800_000_000
 }
 
-/// The parameters of some statements, one after another in the form that libpq needs.
+/// The parameters of a batch's statements, one after another, in the form that libpq needs.
 struct ParameterBuffer {
-  /// The bytes of all values; the first byte is of none, so that an empty value has an address too.
+  /// The bytes of all values; the first byte belongs to none, so that an empty value also has an address.
   private(set) var bytes: [UInt8] = [0]
   /// Where each value starts; -1 for null.
   private(set) var offsets: [Int] = []

@@ -1,16 +1,18 @@
 import Synchronization
 import UserStore
 
-/// The connections of a store, to interrupt them.
+/// Opens the connections of a store, and interrupts them.
 final class PostgresConnections: Sendable {
   let settings: PostgresSettings
   let progress = PostgresProgress()
-  /// One for each connection that exists.
+  /// One for each connection; it returns nil after the connection is gone.
   private let interrupters = Mutex<[@Sendable () -> PostgresInterrupter?]>([])
 
   init(_ settings: PostgresSettings) { self.settings = settings }
 
-  /// The settings of the two connections that watch, which notice sooner that nothing is answered.
+  /// The settings of the two connections that watch.
+  ///
+  /// They notice sooner that the server does not answer.
   var watching: PostgresSettings {
     var settings = settings
     settings.replyTimeout = settings.replyTimeout.map { $0 * 2 / 5 }
@@ -29,10 +31,10 @@ final class PostgresConnections: Sendable {
   func openSession() throws(StoreError) -> any Session { try openSession(watches: false) }
   func openWatchingSession() throws(StoreError) -> any Session { try openSession(watches: true) }
 
-  /// Opens a session of a store that is open: if no server can be reached, that is a lost connection.
+  /// Opens a session for a store that is open: if no server can be reached, the connection counts as lost.
   private func openSession(watches: Bool) throws(StoreError) -> PostgresSession {
     do {
-      // Without patience: a look that fails is repeated.
+      // A session that watches does not wait for a replica: the watcher repeats a look that fails.
       return PostgresSession(try open(watches: watches), progress, patience: watches ? .zero : nil)
     } catch {
       throw error.postgres.map { StoreError(inOpenStore: $0) } ?? error
@@ -42,11 +44,12 @@ final class PostgresConnections: Sendable {
   private static let selectProcess = PostgresStatement(once: "look for a pooler", "SELECT pg_catalog.pg_backend_pid()")
   private static let begin = PostgresStatement(once: "look for a pooler", "BEGIN", effect: .begins)
 
-  /// Throws if a pooler serves each transaction of a connection with any process of the server.
+  /// Throws if a pooler may serve each transaction of a connection with a different server process.
   ///
-  /// Such a process has neither the session's parameters nor its prepared statements, and its notifications reach nobody.
-  /// A pooler in session mode reserves a process for the connection: then a transaction on another connection has another one,
-  /// and a later transaction on the first has the same as before. Others may use the pool, so this is tried more than once.
+  /// Another process has neither the session's parameters nor its prepared statements, and its notifications are lost.
+  /// A pooler in session mode reserves a process for each connection: then a transaction on a second connection has
+  /// another process, and a later transaction on the first has the same process as before. Other clients may use the
+  /// pool, so this is tried more than once.
   func checkPooler(of connection: PostgresConnection) throws(StoreError) {
     guard connection.isPooled else { return }
     let other = try open()
@@ -68,7 +71,7 @@ final class PostgresConnections: Sendable {
         batch.add(Self.begin)
         return batch.add(Self.selectProcess)
       }
-      // Compared at once: a pool of one process has none left for the connection.
+      // Compare now: a pool of one process has none left for another query on the first connection.
       if second.first?.int4(0) == first { return false }
       let again = try connection.run(Self.selectProcess).first?.int4(0)
       try other.run(.rollback)

@@ -46,7 +46,7 @@ final class PostgresEngine: Engine {
 
   func checkpoint(holding session: any Session, mayWait: Bool) {}
 
-  /// Old versions of rows are the business of the server's vacuum.
+  /// The server's vacuum removes old versions of rows.
   func eraseOldPages(holding session: any Session) -> Bool { true }
 
   // MARK: Copies and checks

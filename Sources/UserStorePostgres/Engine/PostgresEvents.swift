@@ -1,9 +1,9 @@
 import Synchronization
 import UserStore
 
-/// The notifications of the server, with which a watcher notices the commits of others; a replica has none.
+/// The server's notifications, which report the commits of others to a watcher; a replica sends none.
 ///
-/// One thread waits; any thread may wake it. A lost connection is made again, and then something may have been missed.
+/// One thread waits; any thread may wake it. After a lost connection is restored, notifications may have been missed.
 final class PostgresEvents: CommitEvents, @unchecked Sendable {
   // Unchecked: only the waiting thread uses the connection, which the engine hands over once.
   private let connection: PostgresConnection
@@ -15,7 +15,8 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
   /// The time between two attempts to connect again.
   private static let retryInterval = Duration.seconds(1)
 
-  // Each store has another time between two looks, near `idleLook`: those of many machines do not look at the same moment.
+  // The time between two looks is random, near `idleLook`, so that the stores on many machines do not look at the same
+  // moment.
   init(_ connections: PostgresConnections, idleLook: Duration) throws(StoreError) {
     let mean = Int(idleLook / .microseconds(1))
     self.idleLook = .random(in: mean - mean / 10...mean + mean / 10)
@@ -25,7 +26,9 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
     try listen()
   }
 
-  /// On a replica, LISTEN is not possible; after it has become the primary, it is with the next connection.
+  /// A replica refuses LISTEN.
+  ///
+  /// After it has become the primary, the next connection can listen.
   private func listen() throws(StoreError) {
     do throws(StoreError) {
       try connection.listen(to: Self.channel)
@@ -55,13 +58,13 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
     } catch {
       isConnected = false
       if interrupter.isInterrupted { return .woken }
-      // The wait of a connection that is closed fails at once.
+      // Waiting on a closed connection fails at once, so pause here.
       if microseconds > 0 { interrupter.wait(for: min(Self.retryInterval, Duration.microseconds(microseconds))) }
       return []
     }
   }
 
-  /// Tests whether the connection still answers: one whose network swallows everything receives no notification, for good.
+  /// Tests whether the connection still answers: if the network drops everything, no notification will ever arrive.
   func missedEvent() {
     guard isConnected else { return }
     do throws(StoreError) { try connection.run(Self.test) } catch { isConnected = false }
@@ -69,7 +72,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
 
   private static let test = PostgresStatement("test the connection for notifications", "SELECT")
 
-  /// The server's notifications cost nothing that could be saved.
+  /// Does nothing: to turn the server's notifications off would save nothing.
   func setReportsWrites(_ reportsWrites: Bool) {}
 
   func wake() { interrupter.wake() }

@@ -1,10 +1,11 @@
 import UserStore
 
-/// The layout of the database: creates it, migrates it, and checks that the library knows it.
+/// Creates and migrates the layout of the database, and checks that the library knows it.
 enum PostgresSchema {
   /// All migrations in order; a new one is a file in `migrations` and a line here.
   ///
-  /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know it cannot work with it.
+  /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know the migration cannot use the new
+  /// layout.
   static let migrations = [
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
     Migration(2, "cheaper_changes", PackageResources.m0002_cheaper_changes_sql),
@@ -36,7 +37,7 @@ enum PostgresSchema {
   private static let insertMigration = PostgresStatement(
     "record a migration",
     "INSERT INTO userstore.migrations (number, name, fingerprint) VALUES ($1::int8, $2, $3)", .int8, .text, .text)
-  // Without a trigger, changes are not logged.
+  // If a trigger is missing, changes are not logged.
   private static let countTriggers = PostgresStatement(
     "check the triggers",
     """
@@ -47,11 +48,13 @@ enum PostgresSchema {
   private static let triggers: Int64 = 11
   /// Two processes that create the schema at the same time wait for each other.
   private static let lock = PostgresStatement("create the schema", "SELECT pg_advisory_xact_lock(8101830119125)")
-  /// Only the owner can: the library's writers wait until the migration has ended.
+  /// Only the owner can take this lock.
+  ///
+  /// The library's writers wait until the migration has ended.
   private static let lockWriters = PostgresStatement(
     "migrate the schema", "LOCK TABLE userstore.writers IN EXCLUSIVE MODE")
-  // What a migration creates belongs to the owner, also if a superuser or a member of the owner's role migrates. While it waits
-  // for a transaction of another program, everybody waits behind it, so it does not wait for long.
+  // New objects belong to the owner, even if a superuser or a member of the owner's role migrates. While the migration
+  // waits for a transaction of another program, all others wait behind it, so it does not wait for long.
   private static let becomeOwner = PostgresStatement(
     "migrate the schema",
     """
@@ -68,8 +71,8 @@ enum PostgresSchema {
 
   /// Creates the schema if there is none and `access` allows it, migrates it if the role owns it, and checks it.
   ///
-  /// A store that only reads leaves the layout as it is. So does one that would have to wait for long transactions; the next one
-  /// that is opened tries again.
+  /// A store that only reads leaves the layout as it is. So does a store that would have to wait for a long
+  /// transaction; the next store that is opened tries again.
   static func prepare(_ connection: PostgresConnection, _ access: UserStore.Configuration.Access) throws(StoreError) {
     try checkServer(connection)
     // The address may allow a replica.
@@ -107,12 +110,12 @@ enum PostgresSchema {
     }
   }
 
-  /// Servers that speak the protocol but are not PostgreSQL lack some of what the log needs.
+  /// Servers that speak the protocol but are not PostgreSQL lack features that the log needs.
   static func isPostgres(_ version: String) -> Bool {
     version.hasPrefix("PostgreSQL ") && !version.contains("-YB-") && !version.contains("Cockroach")
   }
 
-  /// The layout; throws if a newer one allows only clients that know it.
+  /// Returns the layout; throws if it is newer and allows only clients that know it.
   private static func state(on connection: PostgresConnection) throws(StoreError) -> State {
     let found = try connection.run(selectState).first { row in
       State(layout: row.int8(0), oldestClient: row.int8(1), isOwner: row.bool(2))
@@ -125,7 +128,9 @@ enum PostgresSchema {
     return found
   }
 
-  /// Applies the migrations that are missing, in one transaction: of several processes that start at once, one migrates.
+  /// Applies the missing migrations in one transaction.
+  ///
+  /// If several processes start at once, only one migrates.
   private static func migrate(_ connection: PostgresConnection) throws(StoreError) {
     do throws(StoreError) {
       try connection.run(.begin)
@@ -134,7 +139,7 @@ enum PostgresSchema {
       if try exists(on: connection) {
         try connection.run(lockWriters)
         try connection.run(becomeOwner)
-        // Another process may have been first.
+        // Another process may have migrated first.
         layout = try state(on: connection).layout
       }
       for migration in migrations where migration.number > layout {
@@ -151,7 +156,7 @@ enum PostgresSchema {
 
   /// Throws if a migration was edited after it was applied.
   ///
-  /// Stores that were created when there was only the first have not recorded it.
+  /// Databases that were created when only the first migration existed have no record of it.
   private static func checkMigrations(_ connection: PostgresConnection) throws(StoreError) {
     let known = migrations.map(\.fingerprint).joined(separator: ",")
     if let edited = try connection.run(selectEdited, .text(known)).first(make: { $0.int8(0) }) {

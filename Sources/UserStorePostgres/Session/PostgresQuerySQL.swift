@@ -2,22 +2,21 @@ import UserStore
 
 /// The SQL of a query: text, and the values of its parameters.
 ///
-/// A value is in one of five columns, so that each comparison names the columns of its class. Integers and real numbers are
-/// compared exactly: not every integer is a `float8`, so that the value is rounded on this side, in the direction of the
-/// comparison.
+/// A value is in one of five columns, so each comparison names the columns of its class. Integers and real numbers are
+/// compared exactly: not every integer is a `float8`, so the value is rounded here, in the direction of the comparison.
 struct PostgresQuerySQL {
   private var text = ""
   private(set) var values: [PostgresValue] = []
   private var types: [PostgresType] = []
-  /// The sort keys that are further attributes, each joined under the name `sN`.
+  /// The sort keys that are not built-in attributes; each is joined under the name `sN`.
   private var joins: [AttributeName] = []
   /// Whether each test of an attribute is a subquery of its own.
   ///
-  /// PostgreSQL makes joins of the others, to start with the one
-  /// that finds the fewest users, and plans for minutes if there are hundreds.
+  /// Otherwise PostgreSQL turns the tests into joins, to start with the test that finds the fewest users. Planning
+  /// hundreds of joins takes minutes.
   private let isSeparate: Bool
 
-  /// The number of tests that are joined.
+  /// The greatest number of tests that are joined.
   private static let joinLimit = 8
 
   /// Creates the SQL that selects the identifier, the name and the hair color of each row of a part.
@@ -68,7 +67,7 @@ struct PostgresQuerySQL {
       CASE WHEN \(name).user_id IS NULL THEN \(missing) WHEN \(name).integer IS NOT NULL OR \(name).real IS NOT NULL THEN 1 \
       WHEN \(name).text IS NOT NULL OR \(name).raw IS NOT NULL THEN 2 ELSE 3 END
       """
-    // Integers that are rounded to the same real number differ in their own value; none is as large as 2^63.
+    // Integers that round to the same real number are ordered by their own value; no integer is as large as 2^63.
     let exact = """
       CASE WHEN \(name).integer IS NOT NULL THEN \(name).integer \
       WHEN \(name).real >= -9223372036854775808 AND \(name).real < 9223372036854775808 THEN \(name).real::int8 END
@@ -208,7 +207,7 @@ struct PostgresQuerySQL {
     return Self.junction(tests, "OR", empty: "false")
   }
 
-  /// SQL for the text of a column in which the letters of another text are in lower case.
+  /// SQL for a column's text, with those letters in lower case that another text has.
   private mutating func lowercase(_ column: String, _ text: CaselessText) -> String {
     let letters = text.letters
     if letters.isEmpty { return column }
@@ -261,7 +260,7 @@ private enum Rounded {
     }
   }
 
-  /// `order` is that of the rounded value to the exact one, between which there is no value of the column.
+  /// `order` compares the rounded value with the exact one; the column has no value between them.
   private static func rounded(_ comparison: Condition.Comparison, _ value: PostgresValue, _ order: Int) -> Rounded {
     if order == 0 { return .test(comparison, value) }
     return switch comparison {
@@ -273,7 +272,7 @@ private enum Rounded {
     }
   }
 
-  /// The value is above or below all values of the column.
+  /// For a value that is above or below all values of the column.
   private static func outside(_ comparison: Condition.Comparison, isAbove: Bool) -> Rounded {
     switch comparison {
     case .notEqual: .always
@@ -285,7 +284,7 @@ private enum Rounded {
 }
 
 extension Condition.Comparison {
-  /// The operator in SQL; nil for those of text.
+  /// The operator in SQL; nil for searches in text.
   fileprivate var sign: String? {
     switch self {
     case .equal: "="

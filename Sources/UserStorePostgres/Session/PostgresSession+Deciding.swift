@@ -2,12 +2,14 @@ import UserStore
 
 // A COMMIT of unknown outcome.
 extension PostgresSession {
-  /// Decides a COMMIT of unknown outcome: whether the log has a set with one of the random numbers, and returns its end.
+  /// Finds out whether a COMMIT took effect: looks in the log for a set with one of the random numbers, and returns its
+  /// end.
   ///
-  /// The old transaction may still be open on the server; it is over as soon as another one has the lock of writers. This one
-  /// commits, too: if the server waits for a synchronous standby, the standby then also has what was committed before.
+  /// The old transaction may still be open on the server; it has ended as soon as a new one gets the writers' lock. The
+  /// new one commits, too: if the server waits for a synchronous standby, the standby then also has all earlier
+  /// commits.
   ///
-  /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server tells in time.
+  /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server answers in time.
   func decide(_ start: Cursor, _ nonces: [Int64], _ loss: StoreError) throws(StoreError) -> Cursor {
     let deadline = ContinuousClock.now + decisionLimit
     let list = "{" + nonces.map { "\($0)" }.joined(separator: ",") + "}"
@@ -25,7 +27,7 @@ extension PostgresSession {
         rollBack()
         if let end = try found?.first(make: { Cursor($0) }) { return end }
       } catch  where error.postgres?.kind == .unreplicated {
-        // What was found is known, only not whether the standby has it.
+        // The result is known, but not whether the standby has it.
         rollBack()
         if found?.first != nil { throw error }
       } catch {

@@ -7,7 +7,9 @@ extension PostgresSession {
   private static let selectState = PostgresStatement(
     "read the log", "SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce) FROM userstore.log_state($1) s", .int8
   )
-  /// SQL for the random number of a row: inside a set, that of its end, so that a cursor there identifies the set.
+  /// SQL for the random number of a row.
+  ///
+  /// Inside a set, it is the number of the set's end, so that a cursor there identifies the set.
   private static let nonce = "coalesce(s.nonce, (SELECT e.nonce FROM userstore.next_end($1, \(Int64.max)) e))"
   private static let columns = """
     seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
@@ -19,7 +21,7 @@ extension PostgresSession {
     SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce), h.epoch, h.seq, h.nonce
     FROM userstore.head() h, userstore.log_state($1) s
     """, .int8)
-  // One row more than the limit: the row that ends a set of that many changes.
+  // One row more than the limit, for the row that ends a set of that many changes.
   private static let selectRows = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int8,
@@ -38,7 +40,7 @@ extension PostgresSession {
     "read the log",
     "SELECT \(columns) FROM userstore.own_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int4,
     .int4)
-  // Not max(n): the planner expects few rows, and might read all rows of the transaction.
+  // Not max(n): the planner expects few rows, and might then read all rows of the transaction.
   private static let selectOwnLast = PostgresStatement(
     "read the log",
     """
@@ -52,7 +54,7 @@ extension PostgresSession {
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
   static let endWriting = PostgresStatement("write", "SELECT userstore.end_set($1, $2, true)", .int8, .text)
-  /// The last set of the write that chose these random numbers, after a place.
+  /// The last set, after a place, of the write that chose these random numbers.
   static let selectSet = PostgresStatement(
     "find a write in the log",
     """
@@ -61,7 +63,8 @@ extension PostgresSession {
     WHERE m.id = 1 AND c.last > $1 AND h.op = 0 AND h.nonce = ANY ($2::text::int8[]) ORDER BY h.n DESC LIMIT 1
     """, .int8, .text)
 
-  /// Writes something that changes nothing: a COMMIT waits for a standby only if its transaction has written.
+  /// Writes to the write-ahead log, but changes nothing: a COMMIT waits for a standby only if its transaction has
+  /// written.
   static let leaveMark = PostgresStatement(
     "find a write in the log", "SELECT FROM pg_catalog.pg_logical_emit_message(true, 'userstore', '')")
 
@@ -125,7 +128,7 @@ extension PostgresSession {
   }
 
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
-    // What others have committed since the write began is not a part of its log.
+    // The write's log does not have what others have committed since it began.
     var last = end
     if write != nil { last = try min(end, startOfWrite().revision.rawValue) }
     return try first(Self.selectNextEnd, .int8(start), .int8(last)) { SetEnd($0) }
@@ -149,7 +152,7 @@ extension PostgresSession {
   func writingEnd() throws(StoreError) -> Cursor {
     guard write != nil else { return try logEnd() }
     let start = try startOfWrite()
-    // The ends of the sets.
+    // Send the ends of the sets: the replies have their numbers.
     try sendDue()
     guard let set = write?.lastSet, let number = set.number else { return start }
     return Cursor(epoch: start.epoch, revision: start.revision.rawValue + number, nonce: set.nonce)
@@ -171,10 +174,10 @@ extension PostgresSession {
   }
 }
 
-/// What was read of the log together with another statement.
+/// A part of the log that was read in advance, together with another statement.
 struct LogAhead {
   let position: Cursor
-  /// The end of the log and the state from which to verify the position; nil after a write, which needs neither.
+  /// The end of the log, and the state for verifying the position; nil after a write, which needs neither.
   var end: Cursor?
   var state: LogState?
   /// The first page of rows after the position.
@@ -191,7 +194,7 @@ extension LogState {
   /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
   init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) {
     let (horizon, last) = (row.int8(1), row.int8OrNil(3))
-    // For a row before the first one, the server returns the number of the first set. The log has no gaps.
+    // For a position before the first row, the server returns the random number of the first set. The log has no gaps.
     let hasRow = last.map { revision > horizon && revision <= $0 } ?? false
     self.init(
       epoch: row.int8(0), horizon: horizon, horizonNonce: row.int8(2), last: last,
@@ -203,7 +206,7 @@ extension LogRow {
   /// Creates a row from the columns of the log; `shift` is added to its numbers.
   fileprivate init(_ row: PostgresRow, _ shift: Int64) {
     let operation = row.int2(1)
-    // In an end, the first row of the set is in the place of the old value.
+    // In a row that ends a set, the old value is the number of the set's first row.
     let old: StoredValue = operation == 0 ? .integer(row.int8(17) + shift) : row.value(4)
     self.init(
       sequence: row.int8(0) + shift, operation: Int64(operation), user: row.int8OrNil(2) ?? 0,

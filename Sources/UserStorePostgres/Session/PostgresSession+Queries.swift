@@ -10,7 +10,7 @@ extension PostgresSession {
   private static let selectAllValues = PostgresStatement(
     "find users",
     "SELECT user_id, name, \(attributeColumns) FROM userstore.attributes WHERE user_id = ANY ($1::text::int8[])", .text)
-  // As `lockUser` and `lockAttributes`.
+  // Like `lockUser` and `lockAttributes`.
   private static let lockUsers = PostgresStatement(
     "find users",
     "SELECT id, name, hair_color FROM userstore.users WHERE id = ANY ($1::text::int8[]) ORDER BY id FOR UPDATE", .text)
@@ -20,10 +20,10 @@ extension PostgresSession {
     SELECT user_id, name, \(attributeColumns) FROM userstore.attributes
     WHERE user_id = ANY ($1::text::int8[]) ORDER BY user_id, name FOR UPDATE
     """, .text)
-  /// The users whose attributes are read in one round trip.
+  /// The number of users whose attributes are read in one round trip.
   private static let pageSize = 1_000
 
-  /// In a write, whole users are read, which are locked: what was read must not change before the commit.
+  /// In a write, this reads and locks whole users: what was read must not change before the commit.
   func eachRow(
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError) {
@@ -53,7 +53,7 @@ extension PostgresSession {
     try eachPage(of: Self.pageSize, request, read: users, while: body)
   }
 
-  /// Calls `body` with what `read` reads of each user of a request, until it returns false.
+  /// Reads the users of a request with `read`, and calls `body` with each of its results, until it returns false.
   ///
   /// `read` receives up to `size` users at once, without further attributes.
   private func eachPage<Row>(
@@ -119,7 +119,7 @@ extension PostgresSession {
   func userCount(where condition: Condition) throws(StoreError) -> Int {
     let query = PostgresQuerySQL(counting: condition)
     var count = 0
-    // With a cursor: otherwise the plan would be that for any values.
+    // With a cursor, the query is planned for these values; otherwise the plan would be generic.
     try scan(query.statement(to: "count users"), query.values) { row in
       count = Int(row.int8(0))
       return true

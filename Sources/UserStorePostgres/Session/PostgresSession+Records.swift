@@ -6,8 +6,9 @@ extension PostgresSession {
     "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1", .int8)
   private static let selectAttributes = PostgresStatement(
     "read a user", "SELECT name, \(attributeColumns) FROM userstore.attributes WHERE user_id = $1", .int8)
-  // In a write, what was read must not change before the commit: a writer without the library does not wait for `writers`.
-  // An attribute that is missing cannot be added while its user is locked: the foreign key locks the user, too.
+  // In a write, what was read must not change before the commit. Other programs do not wait for the lock on `writers`,
+  // so rows are locked. An attribute that is missing cannot be added while its user is locked: the foreign key locks
+  // the user, too.
   private static let lockUser = PostgresStatement(
     "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1 FOR UPDATE", .int8)
   private static let lockAttributes = PostgresStatement(
@@ -23,7 +24,7 @@ extension PostgresSession {
 
   private static let insertUser = PostgresStatement(
     "add a user", "INSERT INTO userstore.users (name, hair_color) VALUES ($1, $2) RETURNING id", .text, .text)
-  // A failed statement would end the transaction.
+  // ON CONFLICT, because a failed statement would end the transaction.
   private static let insertUserWithID = PostgresStatement(
     "add a user",
     "INSERT INTO userstore.users (id, name, hair_color) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING RETURNING id",
@@ -35,7 +36,7 @@ extension PostgresSession {
   private static let updateHairColor = PostgresStatement(
     "set a hair color",
     "UPDATE userstore.users SET hair_color = $2 WHERE id = $1 AND hair_color IS DISTINCT FROM $2", .int8, .text)
-  // Compared by their bytes: 1 and 1.0 are in different columns, and -0.0 is not stored.
+  // Values are compared by their bytes: 1 and 1.0 are in different columns, and -0.0 is not stored.
   private static let putAttribute = PostgresStatement(
     "set an attribute",
     """

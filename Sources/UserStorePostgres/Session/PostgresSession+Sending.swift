@@ -1,11 +1,11 @@
 import UserStore
 
-// What is due, and how it is sent with the next statement.
+// The statements that are due, and how they are sent with the next one.
 extension PostgresSession {
   /// Runs statements in one round trip, after those that are due.
   ///
-  /// The first statements of a transaction on a replica are repeated, up to `patience`, until it sees everything that the store
-  /// has read before, and the row `awaited` if its log has that epoch.
+  /// The first statements of a transaction on a replica are repeated, for up to `patience`, until it sees everything
+  /// that the store has read before, and the row `awaited` if its log has that epoch.
   ///
   /// - Throws: `.behind` if the replica does not receive in time what the store has read before.
   func pipeline<Value>(
@@ -34,18 +34,19 @@ extension PostgresSession {
     }
   }
 
-  /// The pauses between looks at a replica that is behind, as those of a watcher without events.
+  /// The pauses between looks at a replica that is behind, like those of a watcher without events.
   private static let firstPause = Duration.milliseconds(1)
   private static let longestPause = Duration.milliseconds(250)
 
-  /// Sends what is due, and then nothing is.
+  /// Sends the statements that are due.
   func sendDue() throws(StoreError) {
     if !due.isEmpty { try pipeline { _ in } }
   }
 
   /// Sends a batch, and connects again if the server has closed the connection while it was idle.
   ///
-  /// Until a reply has come, nothing of a transaction has had an effect; outside of one, the session only reads.
+  /// Sending twice is safe: before the first reply, a transaction has had no effect; outside of one, the session only
+  /// reads.
   func send<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     let begins = due.first?.statement.effect == .begins
     do throws(StoreError) {
@@ -53,7 +54,7 @@ extension PostgresSession {
         guard let loss = error.postgres, loss.kind == .connectionLost, !hasBegun || begins && !loss.isOutcomeUnknown
         else { throw error }
       }
-      // Perhaps another server, with another log that ends at the same place.
+      // The next server may be another one, with another log that ends at the same place.
       knownEnd = nil
       try connection.reconnect()
       return try attempt(body)
@@ -66,8 +67,8 @@ extension PostgresSession {
 
   private func attempt<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     var batch = PostgresBatch()
-    // Before the snapshot: the replica may become the primary after it. A pooler may repeat an old value, so that the snapshot
-    // has one, too.
+    // Read this before the snapshot: after it, the replica may become the primary. A pooler may repeat an old value, so
+    // the snapshot has one, too.
     let wasReplica = connection.isReplica
     let results = due.map { batch.add($0.statement, $0.values) }
     let value = body(&batch)
@@ -76,7 +77,7 @@ extension PostgresSession {
     do throws(StoreError) { try connection.run(batch) } catch {
       if connection.isOpen {
         try receive(results, wasReplica)
-        // What was due may belong to an earlier write of the group: then no part can be kept.
+        // The statements that failed may belong to an earlier write of the group: then no part can be kept.
         if results.contains(where: { !$0.isComplete }) { rollBack() }
       }
       throw error
@@ -85,7 +86,7 @@ extension PostgresSession {
     return value
   }
 
-  /// Notes the results of what was due; those after a failed statement are missing.
+  /// Notes the results of the statements that were due; those after a failed one are missing.
   private func receive(_ results: [PostgresResult], _ wasReplica: Bool) throws(StoreError) {
     let sent = due
     due = []

@@ -1,20 +1,20 @@
 import UserStore
 
-/// Running statements, each with what is due before it.
+/// Runs statements, each after those that are due.
 extension PostgresSession {
   @discardableResult
   func run(_ statement: PostgresStatement, _ values: PostgresValue...) throws(StoreError) -> PostgresResult {
     try pipeline { $0.add(statement, values) }
   }
 
-  /// Runs a statement and makes a value of each row.
+  /// Runs a statement, and returns a value made from each row.
   func all<Value>(
     _ statement: PostgresStatement, _ values: PostgresValue..., make: (PostgresRow) -> Value
   ) throws(StoreError) -> [Value] {
     try pipeline { $0.add(statement, values) }.all(make: make)
   }
 
-  /// Runs a statement and makes a value of the first row; nil if there is none.
+  /// Runs a statement, and returns a value made from the first row; nil if there is none.
   func first<Value>(
     _ statement: PostgresStatement, _ values: PostgresValue...,
     awaiting awaited: (revision: Int64, epoch: Int64)? = nil, make: (PostgresRow) -> Value

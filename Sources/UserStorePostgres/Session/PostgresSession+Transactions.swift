@@ -7,7 +7,7 @@ extension PostgresSession {
   static let beginWriting = PostgresStatement(
     "write", "SELECT epoch, seq, nonce FROM userstore.begin_writing($1)", .bool)
 
-  /// Open also before the BEGIN was sent.
+  /// A transaction is open even before its BEGIN is sent.
   var transaction: TransactionState {
     if !hasBegun { return .none }
     return switch connection.transactionStatus {
@@ -17,7 +17,9 @@ extension PostgresSession {
     }
   }
 
-  /// Without another operation than to verify the position and to read its page, no transaction is begun on the server.
+  /// `look` reads the page after the position and what is needed to verify it.
+  ///
+  /// If the caller needs nothing else, the BEGIN that is due is never sent.
   func beginReading(after position: Cursor?) throws(StoreError) {
     snapshot = nil
     if let position, !connection.mayBeReplica {
@@ -45,7 +47,7 @@ extension PostgresSession {
     }
     guard let found else { throw Self.noMeta }
     let look = LogAhead(position: position, end: found.end, state: found.state, rows: rows)
-    // Of more than a page, also the set that is longer than the page has to be found, in the same state of the log.
+    // If there is more than a page, a set longer than the page may have to be found in the same state of the log.
     if look.isComplete { ahead = look }
     return found.end
   }
@@ -81,7 +83,7 @@ extension PostgresSession {
 
   func rollBackToSavepoint() throws(StoreError) {
     if case .savepoint? = due.last?.meaning {
-      // Nothing was sent since.
+      // Nothing was sent since the savepoint.
       due.removeLast()
     } else {
       try pipeline { batch in
@@ -97,16 +99,17 @@ extension PostgresSession {
     self.write = write
   }
 
-  /// Adds a statement that is sent before the next one; `index` is that of the set which it ends.
+  /// Adds a statement that is sent before the next one; `index` is the set that it ends.
   func addDue(_ statement: PostgresStatement, _ values: [PostgresValue], endingSet index: Int? = nil) {
     due.append(Due(statement: statement, values: values, meaning: index.map { .end($0) } ?? .nothing))
   }
 
   /// Does everything in one round trip.
   ///
-  /// Taking the place holds up other commits, so that the rows through the transaction's own are complete and final.
+  /// Taking the place in the log holds up other commits, so the rows up to the end of the transaction's own are
+  /// complete and final.
   ///
-  /// What logs nothing, such as an acknowledgment, can be repeated: then a lost COMMIT needs no decision.
+  /// A write that logs nothing, such as an acknowledgment, can be repeated, so a lost COMMIT needs no decision.
   func commit(readingAfter position: Cursor?) throws(StoreError) -> (end: Cursor, writtenPages: Int) {
     (try commitRows(readingAfter: position), 0)
   }
@@ -156,13 +159,13 @@ extension PostgresSession {
     if write != nil { (knownEnd, write) = (nil, nil) }
     if [.inTransaction, .failed].contains(connection.transactionStatus) {
       do throws(StoreError) { try connection.run(PostgresStatement.rollback) } catch {
-        // The server rolls back when it notices.
+        // The server rolls back when it notices that the connection is closed.
         connection.close()
       }
     }
   }
 
-  /// Not only the end's number: after a failover, another log may end at the same one.
+  /// Not only the number of the end: after a failover, another log may end at the same number.
   func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 {
     let end = try connection.mayBeReplica ? logEnd() : look(after: position)
     return end.revision.rawValue ^ end.nonce ^ end.epoch

@@ -2,28 +2,28 @@ import UserStore
 
 /// A session of the store on a connection to PostgreSQL.
 ///
-/// What needs no reply at once is sent together with the next statement: a lone write takes two round trips.
+/// A statement whose result is not needed at once is sent with the next one: a lone write takes two round trips.
 ///
 /// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders their accesses.
 final class PostgresSession: Session, @unchecked Sendable {
   let connection: PostgresConnection
-  /// What the store's sessions have read; a transaction on a replica must see at least that.
+  /// How far the store's sessions have read; a transaction on a replica must see at least that.
   let progress: PostgresProgress
   /// How long to wait for a replica that is behind.
   let patience: Duration
-  /// How long the server has to tell whether a COMMIT was made whose reply was lost.
+  /// How long to try to find out whether a COMMIT took effect, if its reply was lost.
   var decisionLimit: Duration
   /// The end of the log that the transaction sees, if the server may be a replica.
   var snapshot: Snapshot?
-  /// What is sent before the next statement, in the same round trip.
+  /// The statements to send before the next one, in the same round trip.
   var due: [Due] = []
   /// Whether a transaction was begun and not ended, even if the server has ended it.
   var hasBegun = false
-  /// The write that is open.
+  /// The open write.
   var write: Write?
   /// The end of the log after the last write of this session.
   var knownEnd: Cursor?
-  /// What was read of the log before it was asked for, in the round trip of another statement.
+  /// A part of the log that was read in advance, in the round trip of another statement.
   var ahead: LogAhead?
 
   /// A statement whose result is not needed at once.
@@ -55,7 +55,7 @@ final class PostgresSession: Session, @unchecked Sendable {
     var sets: [WrittenSet] = []
     /// Whether something may have been logged since the last set ended.
     var mayHaveLogged = false
-    /// What a rollback to each savepoint restores.
+    /// The state that a rollback to each savepoint restores.
     var savepoints: [(sets: Int, mayHaveLogged: Bool, base: Int64?)] = []
     /// The place before the transaction's first row; nil until the place is fixed.
     var base: Int64?

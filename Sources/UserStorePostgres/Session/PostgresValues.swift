@@ -51,7 +51,7 @@ extension AttributeName {
 }
 
 extension PostgresRow {
-  /// The value of five columns from this one on.
+  /// The value in the five columns that start with this one.
   func value(_ first: Int) -> StoredValue {
     if let text = textOrNil(first + 2) { return .text(text) }
     if let integer = int8OrNil(first) { return .integer(integer) }

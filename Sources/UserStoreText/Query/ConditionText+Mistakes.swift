@@ -14,7 +14,7 @@ extension ConditionText {
     throw mistake("a condition has one comparison", at: place, hint: separated(scalars) + (asText ?? ""))
   }
 
-  /// A hint with a condition whose value is text; nil if it is none.
+  /// A hint with the condition that compares with text; nil if there is no such condition.
   private func asText(_ name: String, _ rest: String, _ hint: (String) -> String) -> String? {
     argument(name + ":" + rest) { hint("a colon makes the value text: " + $0) }
   }

@@ -1,6 +1,6 @@
 package import UserStore
 
-/// What a query in text means.
+/// The meaning of a query in text.
 package struct ListRequest: Sendable {
   package let selection: UserSelection
   private let order: [SortText]

@@ -21,7 +21,8 @@ package struct PageToken: Sendable {
     if text.utf8.count > Self.limit { return nil }
   }
 
-  /// Escapes quotes, backslashes, and what is not shown as it is: fish changes two backslashes also in single quotes.
+  /// Escapes quotes, backslashes, and characters that cannot be shown as they are: fish changes two backslashes even in
+  /// single quotes.
   private static func escaped(_ json: String) -> String {
     var escaped = ""
     var isAfterBackslash = false

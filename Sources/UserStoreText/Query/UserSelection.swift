@@ -1,6 +1,6 @@
 package import UserStore
 
-/// What the conditions of a query mean.
+/// The meaning of a query's conditions.
 package struct UserSelection: Sendable {
   package let condition: Condition
   /// The attributes in the conditions.

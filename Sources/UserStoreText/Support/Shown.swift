@@ -10,7 +10,7 @@ package enum Shown {
       let scalar = scalars[index]
       // A variation selector after an emoji only selects how it looks.
       let isSelector = scalar.value == 0xFE0F && isAfterEmoji
-      // A joiner makes one emoji of two.
+      // A joiner combines two emoji into one.
       let next = scalars[scalars.index(after: index)...].first
       let isJoiner = scalar.value == 0x200D && (isAfterEmoji || isAfterSelector) && next.map(isEmoji) ?? false
       if isSafe(scalar) || isSelector || isJoiner {

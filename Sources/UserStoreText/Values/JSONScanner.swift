@@ -246,7 +246,7 @@ package struct JSONScanner {
     }
   }
 
-  /// Reads what follows `\u`: one UTF-16 code unit, or a surrogate pair.
+  /// Reads the digits after `\u`: one UTF-16 code unit, or a surrogate pair.
   private mutating func scalar(from start: JSONScanner) throws(Mistake) -> [UInt8] {
     let unit = try codeUnit()
     if let scalar = Unicode.Scalar(unit) { return Array(String(scalar).utf8) }

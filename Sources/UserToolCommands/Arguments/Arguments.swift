@@ -54,7 +54,7 @@ enum Arguments {
     return mistakeOfSame ?? Failure(.usage, message, hint: help(for: line))
   }
 
-  /// What is wrong with a command line, as far as it is known without the database; nil if it is accepted.
+  /// Returns the mistake in a command line that can be found without the database; nil if there is none.
   static func mistake(in words: [String], for root: any ParsableCommand.Type) -> Failure? {
     do {
       let command = try root.parseAsRoot(try prepared(words[...], for: root))
@@ -108,7 +108,7 @@ enum Arguments {
   }
 }
 
-/// A command whose options have a query, which the parser does not read.
+/// A command with a query in its options; the parser does not read the query.
 protocol QueryCommand {
   /// Reads the query, and returns the mistakes in it that are none if a user has an attribute of that name.
   var doubts: [TextError] { get throws(TextError) }

@@ -104,7 +104,7 @@ extension CommonOptions {
     }
   }
 
-  /// Throws if a file that is to be read is one of the database's, whose locks closing it would drop.
+  /// Throws if a file to read belongs to the database: closing the file would drop the database's locks.
   func requireOther(_ file: String) throws(Failure) {
     guard let owner = WritablePath.owner(of: file, besides: try databaseFile) else { return }
     throw Failure(.badData, "\(file) \(owner)", hint: "choose another file")

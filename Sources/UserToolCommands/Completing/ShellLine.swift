@@ -45,7 +45,7 @@ struct ShellLine {
     // Whether the shell removes the backslash.
     let removesBackslash: Bool
     switch quote {
-    // fish turns some escaped letters into control characters, which nobody types to find a user.
+    // fish turns some escaped letters into control characters, which are not typed to find a user.
     case .none:
       removesBackslash = true
       if shell == .fish, scalar.properties.isAlphabetic || scalar.value < 0x3A && scalar.value > 0x2F { expand() }

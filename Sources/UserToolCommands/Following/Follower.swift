@@ -10,7 +10,7 @@ struct Follower {
     case currentState
     case after(Cursor)
     case file(CursorFile)
-    /// The name of a consumer, whose position is in the database.
+    /// The name of a consumer; its position is in the database.
     case consumer(String)
   }
 
@@ -19,7 +19,7 @@ struct Follower {
   /// nil to print changes instead of listener calls.
   private let standIns: [StandIn]?
   private var printer: StreamPrinter
-  /// The end of the last set whose lines were all written; nil before the first.
+  /// The end of the last set that was written in full; nil before the first.
   private var position: Cursor?
   /// The consumer that keeps the position in the database, if any.
   private var consumer: Consumer?
@@ -104,7 +104,8 @@ struct Follower {
     case .after(let cursor): return cursor
     case .file(let file): return try file.read()
     case .consumer(let name):
-      // A new name is claimed after the current state is printed: a watch that is killed before prints it again.
+      // A new name is claimed after the current state is printed: if the watch is killed before, the next one prints
+      // the state again.
       guard try await store.read({ try $0.consumers() }).contains(where: { $0.isNamed(name) }) else { return nil }
       consumer = try await store.consumer(name)
       return try await consumer?.cursor()

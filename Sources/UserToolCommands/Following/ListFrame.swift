@@ -1,6 +1,6 @@
 import UserStore
 
-/// What `list --follow` shows on a terminal: the first users as a table, and below it their number and the revision.
+/// The screen of `list --follow`: the first users as a table, and below it the number of users and the revision.
 struct ListFrame {
   /// The first users; at least as many as the terminal has lines, or all.
   var users: [User]
@@ -51,7 +51,7 @@ struct ListMarks {
     }
   }
 
-  /// Removes the marks whose time is over, and returns the time of the next one that ends; nil if there is none.
+  /// Removes the marks that have expired, and returns the time when the next one expires; nil if there is none.
   mutating func expire(at now: Int64) -> Int64? {
     ends = ends.mapValues { $0.filter { $0.value > now } }.filter { !$0.value.isEmpty }
     return ends.values.lazy.flatMap(\.values).min()

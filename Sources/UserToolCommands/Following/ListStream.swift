@@ -12,11 +12,11 @@ struct ListStream {
     self.output = output
   }
 
-  /// Prints what differs from the version before, or all rows if this is the first one, also of another file after nil.
+  /// Prints the differences from the last version; or all rows of the first version, and of another file after nil.
   mutating func show(_ rows: Rows?) {
     let reason = rows == nil ? .replaced : shown.flatMap { _ in rows?.discontinuity }
     if let reason {
-      // The next rows do not follow from those before.
+      // The next rows do not continue the rows before.
       write(.object([("op", .text("reset")), ("reason", .text(reason.rawValue))]))
       shown = nil
     }

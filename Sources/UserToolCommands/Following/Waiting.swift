@@ -36,7 +36,7 @@ extension CommonOptions {
   /// A process without write permission waits for a writer, without a limit. After the file was replaced, an incomplete file
   /// is retried for two seconds.
   ///
-  /// - Returns: nil if the command was told to end.
+  /// - Returns: The store; nil if a signal ended the command.
   func openWaiting(_ access: Configuration.Access, isReplaced: Bool = false) async throws -> UserStore? {
     let arrival = if case .file(let path) = try database { try FileArrival(of: path) } else { FileArrival?.none }
     var attempts = isReplaced ? 40 : 0

@@ -108,7 +108,7 @@ struct Correction {
 
   /// The correction of an option that the tool has in another form; nil if there is none.
   ///
-  /// The parser tells its mistakes apart only in its message.
+  /// Only the parser's message shows which mistake it is.
   static func ofOption(in words: [String], _ message: String) -> Correction? {
     for (index, word) in words.enumerated() {
       if message.contains("Unknown option '\(word)'"), let correction = format(word, at: index, of: words) {

@@ -89,7 +89,7 @@ final class Signals: Sendable {
     farewell.withLock { $0 = line }
   }
 
-  /// What precedes a message at the end: a terminal shows ^C, and the message starts on the next line.
+  /// The text before a message at the end: a terminal shows ^C, so the message starts on the next line.
   var lineEnd: String { status == .interrupted && System.isTerminal(2) ? "\n" : "" }
 
   private func receive(_ status: ExitStatus) {

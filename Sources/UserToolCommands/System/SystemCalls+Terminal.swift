@@ -14,7 +14,7 @@ extension System {
     isatty(descriptor) == 1
   }
 
-  /// Whether what is written to a path appears on a terminal.
+  /// Whether output to a path appears on a terminal.
   static func isTerminal(_ path: String) -> Bool {
     // The reader of a pipe would take opening and closing it for the end.
     var status = stat()

@@ -104,7 +104,7 @@ enum System {
       var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
       if count > 0 { return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) }
-      // Without /proc: what the program was started with, unless that is a name that was looked up in PATH.
+      // Without /proc, use the first argument, unless it is a name that was looked up in PATH.
       return ProgramArguments.all.first.flatMap { $0.contains("/") ? $0 : nil }
     #endif
   }

@@ -61,7 +61,7 @@ final class LiveTerminal: Sendable {
 
   /// The bytes that draw a frame over the last one, from the first line of which the cursor starts.
   ///
-  /// Lines are not wrapped: characters whose width the terminal sees differently must not move the lines below.
+  /// Lines are not wrapped: if the terminal gives a character another width, the lines below must not move.
   static func bytes(of lines: [String]) -> [UInt8] {
     let up = lines.count > 1 ? "\u{1B}[\(lines.count - 1)A" : ""
     let text = lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n")

@@ -53,7 +53,7 @@ enum Confirmation {
     guard ["y", "yes"].contains(answer.lowercased()) else { throw Failure(.failure, refusal) }
   }
 
-  /// A line, read byte by byte, so that what follows it is left for the next program.
+  /// A line, read byte by byte, so that the rest of the input is left for the next program.
   private static func answer() -> String {
     var line: [UInt8] = []
     while let byte = System.read(System.standardInput, atMost: 1)?.first, byte != 0x0A { line.append(byte) }

@@ -6,7 +6,7 @@ import UserStore
 /// dropped.
 final class Output {
   private var pending: [UInt8] = []
-  /// Whether output was dropped because it could not be written, or because the command had to end while nobody read it.
+  /// Whether output was dropped because it could not be written, or because the command had to end before it was read.
   private(set) var hasGivenUp = false
 
   /// A pipe that is ready for writing accepts this many bytes without blocking.

@@ -43,9 +43,9 @@ final class Progress: Sendable {
 }
 
 extension CommonOptions {
-  /// Shows the progress of `body`; `verb` says what is being done, such as `checking`.
+  /// Shows the progress of `body`; `verb` is the activity, such as `checking`.
   ///
-  /// Of an operation that counts users, it says what was done to them, such as `imported`; before the first, no line is shown.
+  /// For an operation that counts users, it is a participle such as `imported`; no line is shown before the first user.
   func showProgress<Result>(
     _ verb: String, countsUsers: Bool = false, during body: (Progress) throws -> Result
   ) rethrows -> Result {

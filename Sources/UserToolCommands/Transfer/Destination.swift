@@ -11,7 +11,7 @@ enum Destination {
   /// Whether a file is replaced or created in one step, from a draft that must be removed otherwise.
   var hasDraft: Bool { if case .file(let target, _) = self { target.content != .stream } else { false } }
 
-  /// Whether a person may read it as it is written, on whose terminal nothing may act.
+  /// Whether a person may read the output as it is written; then nothing in it may control the terminal.
   var isTerminal: Bool {
     switch self {
     case .standardOutput: System.isTerminal(System.standardOutput)

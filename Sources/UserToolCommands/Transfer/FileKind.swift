@@ -88,7 +88,7 @@ enum FileKind {
 }
 
 extension TransferFormat {
-  /// The format of a file whose name is that of no export, or of standard input by its start; nil if it is unknown.
+  /// The format that another file name suggests, or the start of standard input; nil if it is unknown.
   init?(imported path: String, _ start: [UInt8]) {
     let name = path.lowercased()
     if [".tsv", ".tab"].contains(where: name.hasSuffix) {

@@ -34,7 +34,7 @@ struct ImportRun {
   let isDryRun: Bool
   /// So far, in this transaction and earlier ones.
   private var state = State()
-  /// What is committed.
+  /// The state after the last commit.
   private var done = State()
   private var sets = 0
   /// The first users that were written, and how a dry run would store them.
@@ -53,7 +53,7 @@ struct ImportRun {
     (self.rejects, self.batch, self.isDryRun) = (rejects, batch, isDryRun)
   }
 
-  /// What the user should know of the file and its records.
+  /// Notes for the user about the file and its records.
   var notes: [String] {
     let ids = "note: the ids in the file are not used: each record adds a user with a new id (--update, --keep-ids)"
     return records.notes + (ignoresIDs ? [ids] : []) + new.notes
@@ -120,7 +120,7 @@ struct ImportRun {
   }
 
   private mutating func write(_ content: RecordContent, to transaction: inout WriteTransaction) throws(StoreError) {
-    // What an export has marked was not typed.
+    // Values that an export has marked were not typed.
     let set = content.values.lazy.filter { !$0.value.isNull && !content.verbatim.contains($0.attribute) }
     try new.look(atImported: set.map(\.attribute), in: &transaction)
     if identity == .new, content.id != nil { ignoresIDs = true }
@@ -156,7 +156,7 @@ struct ImportRun {
     }
   }
 
-  /// Adds to an error what was committed: nothing, or the batches before it.
+  /// Adds to an error how much was committed: nothing, or the batches before it.
   private func explained(_ error: any Error) -> any Error {
     let kept = done.line == 0 ? "nothing was changed" : "the \(done.users) users up to line \(done.line) were imported"
     switch error {

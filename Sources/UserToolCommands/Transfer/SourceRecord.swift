@@ -33,10 +33,10 @@ protocol RecordSource {
 
   var lines: LineReader { get }
 
-  /// How the file is read, if that is not what the user must expect; known before the first record.
+  /// How the file is read, if the user might not expect it; known before the first record.
   var remark: String? { get }
 
-  /// What the user should know after all records were read.
+  /// Notes for the user after all records were read.
   var notes: [String] { get }
 }
 

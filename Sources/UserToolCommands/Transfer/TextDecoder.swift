@@ -33,7 +33,7 @@ struct TextDecoder {
 
   /// The next piece in UTF-8; an empty piece is the end.
   ///
-  /// What is not valid in the encoding is not valid in UTF-8 either.
+  /// Bytes that are invalid in the encoding become bytes that are invalid in UTF-8.
   ///
   /// - Throws: `Failure` if the encoding cannot be recognized.
   mutating func decode(_ piece: [UInt8]) throws(Failure) -> [UInt8] {

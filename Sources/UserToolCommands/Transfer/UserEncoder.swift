@@ -6,7 +6,7 @@ struct UserEncoder {
   let format: TransferFormat
   /// The names of all further attributes, which only CSV needs.
   let attributes: [AttributeName]
-  /// Whether to escape what acts on a terminal or disguises text in CSV; JSON has its own escapes.
+  /// Whether to escape characters in CSV that control a terminal or disguise text; JSON has its own escapes.
   var isTerminal = false
 
   /// The header line of CSV; empty for JSON lines.

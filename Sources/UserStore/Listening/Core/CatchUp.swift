@@ -14,7 +14,8 @@ struct CatchUp<Round: Positioned>: Sendable {
   /// Whether the last read failed, so that the state must be read again.
   private(set) var isStale = false
 
-  /// Returns what the state needs of a round; nil if it includes the round, or if the round waits until the state was read.
+  /// Returns the part of a round that the state lacks; nil if it lacks nothing, or if the round waits until the state
+  /// was read.
   mutating func receive(_ round: Round) -> Round? {
     waiting?.append(round)
     return waiting == nil ? round.dropping(through: through) : nil

@@ -118,7 +118,7 @@ extension Signal {
 ///     outer ── receive ─┬─ emit ──────────────────────────────────▶ source
 ///                       └─ subscribe ─▶ inner signal, numbered ──▶ source ─▶ only if its number is still current
 private final class InnerSignals<Value: Sendable>: Sendable {
-  /// What to do with a value or failure of the outer signal.
+  /// The reaction to a value or failure of the outer signal.
   enum Outcome {
     case emit(Signal<Value>.Event)
     case subscribe(to: Signal<Value>)

@@ -1,6 +1,6 @@
 import CUserStoreSQLite
 
-/// What SQLite's hooks reported about the current transaction.
+/// The reports of SQLite's hooks about the current transaction.
 ///
 /// The hooks are hints: they also report rows that a savepoint rolls back and rows of statements that fail, they do not report
 /// rows that REPLACE deletes, and the commit hook runs before a COMMIT that may still fail. So false means that something did

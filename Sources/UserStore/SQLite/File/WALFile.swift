@@ -41,8 +41,8 @@ final class WALFile: Sendable {
   func writeAgain() throws(SystemError) {
     guard let header = try Header(path) else { return }
     let (generation, syncedLength) = state.withLock { ($0.generation, $0.syncedLength) }
-    // What is on disk is not rewritten: a power cut during a write may destroy the sector. SQLite syncs the header itself when
-    // it restarts the file, before it commits anything.
+    // Synced frames are not rewritten: a power cut during a write may destroy the sector. SQLite syncs the header
+    // itself when it restarts the file, before it commits anything.
     let start = generation == header.generation ? syncedLength : Header.length
     let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     if descriptor < 0 { throw SystemError(operation: "open \(path)") }

@@ -66,7 +66,7 @@ package struct WritablePath: Sendable {
     if let owner = Self.owner(of: path, identity, besides: database) {
       throw StoreError(.cannotCreate, "\(given) \(owner)")
     }
-    // What a link of /proc leads to may have lost its name.
+    // A link in /proc may lead to a file that has lost its name.
     if content != .nothing, try Files.identity(of: path) != identity {
       throw StoreError(.cannotCreate, "\(given) was deleted or moved")
     }

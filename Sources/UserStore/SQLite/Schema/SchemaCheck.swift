@@ -158,7 +158,8 @@ struct SchemaCheck {
     try Self.startNewLog(connection, to: purpose)
   }
 
-  /// Starts a new epoch after the last row, because the log does not tell how the tables became what they are; revisions continue.
+  /// Starts a new epoch after the last row, because the log does not explain the content of the tables; revisions
+  /// continue.
   static func startNewLog(_ connection: borrowing Connection, to purpose: String) throws(StoreError) {
     try connection.execute(
       """

@@ -68,7 +68,7 @@ struct LogCommand: ParsableCommand {
     }
     printer.end()
     if let newest {
-      // What is cut then was committed after the end was read.
+      // The changes that this cuts were committed after the end was read.
       if newest.hasEarlier { common.note("there are earlier changes; use a larger --limit") }
     } else if isCut, let position, position != start {
       common.note("there is more; continue with --after \(position)")

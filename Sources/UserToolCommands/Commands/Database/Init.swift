@@ -61,7 +61,7 @@ struct InitCommand: ParsableCommand {
     try allow()
   }
 
-  /// What opening the existing database for writing changes; nil if nothing.
+  /// The effect of opening the existing database for writing; nil if there is none.
   private func effectOfOpening(would: Bool) throws -> String? {
     let database = try common.database
     let name = database.description
@@ -76,7 +76,7 @@ struct InitCommand: ParsableCommand {
         let done = would ? "dry run: would repair" : "repaired"
         return "\(done) the log of \(name): a new log starts, and saved cursors diverge"
       case .schemaTooOld: return (would ? "dry run: would update" : "updated") + " the tables of \(name)"
-      // Opening it for writing reports what is wrong.
+      // Opening the database for writing reports the problem.
       default: if would { throw failure } else { return nil }
       }
     }

@@ -43,7 +43,7 @@ struct ManualPage {
     let commands = configuration.subcommands.map { command in
       (command, entries: Self.entries(root.helpMessage(for: command, columns: 10_000)))
     }
-    // Not serve, whose options are those of another program.
+    // Not serve: its options belong to another program.
     let own = commands.map(\.entries).filter { $0.contains { $0.term.hasPrefix("--db") } }
     let common = own.first?.filter { entry in own.allSatisfy { $0.contains(entry) } } ?? []
     section("COMMON OPTIONS")

@@ -45,7 +45,7 @@ struct StreamPrinter {
     return !isCut && !output.hasGivenUp
   }
 
-  /// Whether lines were dropped because nobody reads them.
+  /// Whether lines were dropped because the output has no reader.
   var hasGivenUp: Bool { output.hasGivenUp }
 
   /// Whether all requested lines are printed.

@@ -1,7 +1,7 @@
 import UserStore
 import UserStoreText
 
-/// A page of a list: reads and prints its users, and what is to be said about it.
+/// A page of a list: reads and prints its users, with notes about the page.
 struct ListPage {
   let request: ListRequest
   let common: CommonOptions

@@ -10,9 +10,11 @@ struct Record {
   /// One line of JSON.
   var json: JSON { .record(fields, isPurged: isPurged) }
 
-  /// One line of the columns' fields, or of all fields, separated by tabs; one that the record does not have is empty.
+  /// One line: the columns' fields, or all fields, separated by tabs.
   ///
-  /// For a terminal, what acts on it or disguises text is escaped.
+  /// A missing field is empty.
+  ///
+  /// For a terminal, characters that control it or disguise text are escaped.
   func plain(_ columns: [String]? = nil, isTerminal: Bool) -> String {
     let values = columns.map { $0.map { self[$0] ?? .null } } ?? fields.map(\.value)
     return values.map { isTerminal ? $0.shown : $0.plain }.joined(separator: "\t")

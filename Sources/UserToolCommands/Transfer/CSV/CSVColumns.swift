@@ -88,7 +88,7 @@ struct CSVColumns {
       if let other = known.updateValue(column, forKey: name) { throw twice(name, other, column) }
     }
     if known[.name] == nil, known["id"] == nil { throw noName }
-    // An export has what other programs stored, also under names that the library refuses.
+    // An export also has attributes of other programs, even with names that the library refuses.
     for column in columns where !column.isVerbatim {
       guard let name = column.name else { continue }
       do throws(StoreError) { try name.check() } catch {

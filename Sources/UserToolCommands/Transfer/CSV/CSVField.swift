@@ -16,7 +16,7 @@ enum CSVField {
     switch value {
     case .text(let text): Array(((needsMark(text, attribute) ? textMark : "") + text).utf8)
     case .invalidText: value.jsonValue.bytes
-    // Other programs can store −0.0, which SQL cannot tell from it.
+    // Other programs can store −0.0, which SQL cannot distinguish from 0.0.
     case .real(0): Array("0.0".utf8)
     default: Array(value.bare.utf8)
     }

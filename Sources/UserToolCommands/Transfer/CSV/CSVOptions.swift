@@ -59,7 +59,7 @@ struct CSVOptions: ParsableArguments {
   }
 }
 
-/// What the user has said about a file.
+/// The options that the user chose for a file.
 struct CSVChoices {
   enum ColumnUse {
     case name(AttributeName)

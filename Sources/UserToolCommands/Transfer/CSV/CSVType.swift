@@ -36,7 +36,8 @@ enum CSVType: String, CaseIterable, ExpressibleByArgument {
     return .real(real)
   }
 
-  /// What separates groups of three digits: in German and Spanish a point, in French a space, of three kinds, in Swiss an apostrophe.
+  /// The separators of groups of three digits: a point in German and Spanish, one of three spaces in French, an
+  /// apostrophe in Switzerland.
   private static let separators: [Unicode.Scalar] = [".", " ", "\u{A0}", "\u{2009}", "\u{202F}", "'", "\u{2019}"]
 
   private static func decimalComma(_ text: String) -> StoredValue? {
@@ -81,7 +82,7 @@ struct ColumnAssignment: ExpressibleByArgument {
   }
 }
 
-/// What the fields of a column of CSV look like whose type was not given.
+/// Counts the kinds of fields in a CSV column without a given type.
 struct ColumnTally {
   /// The first number, and the first text that looks like a number but would lose its spelling.
   private var number: String?
@@ -100,7 +101,7 @@ struct ColumnTally {
     types.removeAll { $0.match(field) == nil }
   }
 
-  /// A line for the user about a column that has both, which is hardly what was meant.
+  /// A note about a column that has both, which is probably a mistake.
   func note(on title: String) -> String? {
     guard let number, let text else { return nil }
     // A fraction is of a number; other digits may be a code.
