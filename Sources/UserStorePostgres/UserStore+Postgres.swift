@@ -52,8 +52,9 @@ extension UserStore {
     return try PostgresSession(connection).check()
   }
 
-  /// Gives a role of the server the right to read, or to read and write, and revokes its other rights. Only the
-  /// schema's owner can do this.
+  /// Gives a role of the server the right to read, or to read and write, and revokes its other rights.
+  ///
+  /// Only the schema's owner can do this.
   ///
   /// - Throws: `StoreError.Code.notFound` if there is no such role, or no schema; `.noPermission`.
   package static func setRights(

@@ -52,7 +52,9 @@ extension UserStore {
     var roundLimit = 1_000
     /// Measures the pause between two durable acknowledgments.
     var clock: any Clock<Duration> = ContinuousClock()
-    /// The current time, in milliseconds since 1970. The ages of changes are relative to it.
+    /// The current time, in milliseconds since 1970.
+    ///
+    /// The ages of changes are relative to it.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
     /// How long a checkpoint blocks writers until readers have ended, so that the -wal file can restart.
     var readerPatience = Duration.milliseconds(50)

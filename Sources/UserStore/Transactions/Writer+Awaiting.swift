@@ -1,8 +1,9 @@
 /// A write that a task awaits: its closure runs at most once, and `finish` is called once.
 final class AwaitedWrite: Sendable {
   let origin: String?
-  /// Released before `finish`. Otherwise the write thread might be the last to release a store, close it, and wait for
-  /// itself.
+  /// Released before `finish`.
+  ///
+  /// Otherwise the write thread might be the last to release a store, close it, and wait for itself.
   private let body: Lock<(@Sendable (inout WriteTransaction) throws -> Void)?>
   private let onFinish: @Sendable ((any Error)?) -> Void
   /// Runs the write on the write thread, which has the turn.

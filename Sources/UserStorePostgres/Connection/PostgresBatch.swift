@@ -11,7 +11,9 @@ struct PostgresBatch {
 
   private(set) var entries: [Entry] = []
   private(set) var parameters = ParameterBuffer()
-  /// The error of the first value that cannot be stored. If there is one, nothing is sent.
+  /// The error of the first value that cannot be stored.
+  ///
+  /// If there is one, nothing is sent.
   private(set) var failure: PostgresError?
 
   /// Adds a statement, and returns its result, which is complete when the batch has succeeded.

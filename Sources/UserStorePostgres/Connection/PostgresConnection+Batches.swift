@@ -204,8 +204,9 @@ extension PostgresConnection {
     guard unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC else { throw lost(purpose) }
   }
 
-  /// Runs statements without parameters, for setup and migrations. They are one transaction unless they contain BEGIN
-  /// or COMMIT.
+  /// Runs statements without parameters, for setup and migrations.
+  ///
+  /// They are one transaction unless they contain BEGIN or COMMIT.
   ///
   /// `purpose` completes error messages: “cannot PURPOSE: …”.
   func execute(_ sql: String, to purpose: String) throws(StoreError) {

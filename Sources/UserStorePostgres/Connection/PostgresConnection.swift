@@ -1,7 +1,9 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// A connection to a server. It alone owns libpq's handle, and closes it when it is destroyed.
+/// A connection to a server.
+///
+/// It alone owns libpq's handle, and closes it when it is destroyed.
 ///
 /// One thread uses it at a time: a pool lends it, or one thread owns it. Other threads can end its waits with the
 /// `interrupter`.

@@ -1,13 +1,17 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// The result of a statement. It alone owns libpq's result, which holds all rows.
+/// The result of a statement.
+///
+/// It alone owns libpq's result, which holds all rows.
 ///
 /// It remains valid after the connection ends.
 @safe final class PostgresResult {
   private(set) var handle: OpaquePointer?
   private let purpose: String
-  /// The error of the first column that could not be read. After reading rows, call `check`.
+  /// The error of the first column that could not be read.
+  ///
+  /// After reading rows, call `check`.
   private var failure: PostgresError?
   /// The number of rows.
   var count: Int { unsafe Int(PQntuples(handle)) }
@@ -59,7 +63,9 @@ import UserStore
     return values
   }
 
-  /// Calls `body` with each row until it returns false. Returns true if it never did.
+  /// Calls `body` with each row until it returns false.
+  ///
+  /// Returns true if it never did.
   @discardableResult
   func each(while body: (PostgresRow) -> Bool) throws(StoreError) -> Bool {
     for row in 0..<Int32(count) {
@@ -104,7 +110,9 @@ import UserStore
   }
 }
 
-/// A row of a result. It keeps the result in memory.
+/// A row of a result.
+///
+/// It keeps the result in memory.
 ///
 /// The methods read a column, counted from 0. If the column has another type, or is null although the method returns no
 /// optional, the result notes a failure and the method returns an empty value. If the methods threw instead, every

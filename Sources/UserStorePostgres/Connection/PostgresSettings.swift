@@ -17,7 +17,9 @@ struct PostgresSettings: Sendable {
   ///
   /// Then the connection is closed. `statementTimeout` also ends statements that the server is working on.
   var replyTimeout: Duration?
-  /// The time after which the server ends a statement; nil for no limit. The connection remains usable.
+  /// The time after which the server ends a statement; nil for no limit.
+  ///
+  /// The connection remains usable.
   var statementTimeout: Duration?
   /// The time after which the server ends a wait for a lock; nil for no limit.
   var lockTimeout: Duration?
@@ -28,6 +30,7 @@ struct PostgresSettings: Sendable {
   /// With several hosts, libpq then finds the primary, even after a failover.
   var needsPrimary = false
   /// libpq's options that select one server of the connection string, for a connection that asks about another's reply.
+  ///
   /// Such a connection does not ask about its own.
   var server: [(name: String, value: String)] = []
   /// Further parameters of the session, which take precedence over those that the library sets.

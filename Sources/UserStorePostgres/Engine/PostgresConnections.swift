@@ -10,7 +10,9 @@ final class PostgresConnections: Sendable {
 
   init(_ settings: PostgresSettings) { self.settings = settings }
 
-  /// The settings of the two connections that watch. They notice sooner that the server does not answer.
+  /// The settings of the two connections that watch.
+  ///
+  /// They notice sooner that the server does not answer.
   var watching: PostgresSettings {
     var settings = settings
     settings.replyTimeout = settings.replyTimeout.map { $0 * 2 / 5 }

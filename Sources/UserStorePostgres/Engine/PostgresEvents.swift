@@ -26,7 +26,9 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
     try listen()
   }
 
-  /// A replica refuses LISTEN. After it has become the primary, the next connection can listen.
+  /// A replica refuses LISTEN.
+  ///
+  /// After it has become the primary, the next connection can listen.
   private func listen() throws(StoreError) {
     do throws(StoreError) {
       try connection.listen(to: Self.channel)

@@ -48,7 +48,9 @@ enum PostgresSchema {
   private static let triggers: Int64 = 11
   /// Two processes that create the schema at the same time wait for each other.
   private static let lock = PostgresStatement("create the schema", "SELECT pg_advisory_xact_lock(8101830119125)")
-  /// Only the owner can take this lock. The library's writers wait until the migration has ended.
+  /// Only the owner can take this lock.
+  ///
+  /// The library's writers wait until the migration has ended.
   private static let lockWriters = PostgresStatement(
     "migrate the schema", "LOCK TABLE userstore.writers IN EXCLUSIVE MODE")
   // New objects belong to the owner, even if a superuser or a member of the owner's role migrates. While the migration
@@ -126,7 +128,9 @@ enum PostgresSchema {
     return found
   }
 
-  /// Applies the missing migrations in one transaction. If several processes start at once, only one migrates.
+  /// Applies the missing migrations in one transaction.
+  ///
+  /// If several processes start at once, only one migrates.
   private static func migrate(_ connection: PostgresConnection) throws(StoreError) {
     do throws(StoreError) {
       try connection.run(.begin)

@@ -7,8 +7,9 @@ extension PostgresSession {
   private static let selectState = PostgresStatement(
     "read the log", "SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce) FROM userstore.log_state($1) s", .int8
   )
-  /// SQL for the random number of a row. Inside a set, it is the number of the set's end, so that a cursor there
-  /// identifies the set.
+  /// SQL for the random number of a row.
+  ///
+  /// Inside a set, it is the number of the set's end, so that a cursor there identifies the set.
   private static let nonce = "coalesce(s.nonce, (SELECT e.nonce FROM userstore.next_end($1, \(Int64.max)) e))"
   private static let columns = """
     seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
@@ -151,7 +152,7 @@ extension PostgresSession {
   func writingEnd() throws(StoreError) -> Cursor {
     guard write != nil else { return try logEnd() }
     let start = try startOfWrite()
-    // This numbers the ends of the sets.
+    // Send the ends of the sets: the replies have their numbers.
     try sendDue()
     guard let set = write?.lastSet, let number = set.number else { return start }
     return Cursor(epoch: start.epoch, revision: start.revision.rawValue + number, nonce: set.nonce)

@@ -17,8 +17,9 @@ extension PostgresSession {
     }
   }
 
-  /// `look` reads the page after the position and what is needed to verify it. If the caller needs nothing else, the
-  /// BEGIN that is due is never sent.
+  /// `look` reads the page after the position and what is needed to verify it.
+  ///
+  /// If the caller needs nothing else, the BEGIN that is due is never sent.
   func beginReading(after position: Cursor?) throws(StoreError) {
     snapshot = nil
     if let position, !connection.mayBeReplica {

@@ -12,7 +12,9 @@ package struct SortText: Sendable {
     self.notation = notation
   }
 
-  /// The key; in ascending order, it puts users without the attribute last. Throws for an unknown direction.
+  /// The key; in ascending order, it puts users without the attribute last.
+  ///
+  /// Throws for an unknown direction.
   package func key() throws(TextError) -> SortKey {
     guard let colon = text.unicodeScalars.lastIndex(of: ":") else { return try key(text, isDescending: false) }
     let name = String(text[..<colon])

@@ -165,7 +165,9 @@ extension System {
     return true
   }
 
-  /// Creates an unnamed file, which is deleted when it is closed. `name` is its name in messages.
+  /// Creates an unnamed file, which is deleted when it is closed.
+  ///
+  /// `name` is its name in messages.
   static func openTemporary() throws(Failure) -> (descriptor: Int32, name: String) {
     // /tmp comes last: it is often in memory, and the file may be large.
     for folder in [environment("TMPDIR"), "/var/tmp", "/tmp"].compactMap(\.self) {

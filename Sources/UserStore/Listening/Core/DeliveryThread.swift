@@ -47,7 +47,9 @@ final class DeliveryThread {
     return innermost == ObjectIdentifier(object) || outer.contains(ObjectIdentifier(object))
   }
 
-  /// Marks the thread as inside a hub or a transaction. Deferred actions and deliveries wait for its end.
+  /// Marks the thread as inside a hub or a transaction.
+  ///
+  /// Deferred actions and deliveries wait for its end.
   func enter(_ object: some AnyObject, isTransaction: Bool = false) {
     if let innermost { outer.append(innermost) }
     innermost = ObjectIdentifier(object)

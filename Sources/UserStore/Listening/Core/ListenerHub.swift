@@ -41,7 +41,9 @@
     var remover: ListenerRemover?
     var isOver = false
 
-    /// Starts a round, and returns the value that it replaces. Release that value under no lock.
+    /// Starts a round, and returns the value that it replaces.
+    ///
+    /// Release that value under no lock.
     mutating func start(_ position: Int128, keeping outcome: Result<ErasedValue, any Error>?) -> ErasedValue? {
       lastStarted = position
       guard kept != nil, case .success(let value)? = outcome else { return nil }

@@ -10,7 +10,9 @@ struct Record {
   /// One line of JSON.
   var json: JSON { .record(fields, isPurged: isPurged) }
 
-  /// One line: the columns' fields, or all fields, separated by tabs. A missing field is empty.
+  /// One line: the columns' fields, or all fields, separated by tabs.
+  ///
+  /// A missing field is empty.
   ///
   /// For a terminal, characters that control it or disguise text are escaped.
   func plain(_ columns: [String]? = nil, isTerminal: Bool) -> String {
