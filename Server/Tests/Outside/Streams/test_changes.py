@@ -151,6 +151,12 @@ class Events(TestCase):
                              [f"a{n}" for n in range(6)])
 
 
+def without_cursors(event):
+    """The changes of an event, with the revision of their set; which of them is the last one depends on the filter."""
+    return [(event.data["revision"], {name: value for name, value in change.items() if name != "cursor"})
+            for change in event.data["changes"]]
+
+
 class Filters(TestCase):
     @served()
     def test_a_filter_shows_only_matching_changes(self, server):
@@ -162,7 +168,7 @@ class Filters(TestCase):
         everything = []
         with server.follow(start) as stream:
             for event in stream.sets_until(server.get("/about")["revision"]):
-                everything += [(event.data["revision"], change) for change in event.data["changes"]]
+                everything += without_cursors(event)
         for filters in ([("attribute", "age")], [("attribute", "age"), ("attribute", "name")], [("op", "insert")],
                         [("op", "delete"), ("op", "update")],
                         [("user", "2")], [("user", "1"), ("attribute", "name"), ("op", "update")], [("attribute", "nobody")]):
@@ -174,7 +180,7 @@ class Filters(TestCase):
                 while (event := next(stream)).event != "progress":
                     if event.event == "changes":
                         self.assertTrue(event.data["changes"])
-                        found += [(event.data["revision"], change) for change in event.data["changes"]]
+                        found += without_cursors(event)
                 self.assertSame(found, expected, filters)
                 self.assertEqual(event.id, server.get("/about")["cursor"])
 

@@ -257,9 +257,10 @@ class Format(TestCase):
 
     @served()
     def test_what_usertool_prints(self, server):
+        start = server.get("/about")["cursor"]
         odd_writes(server)
-        for command in (["watch", "--per-change", "--after", "oldest", "--count", "20", "--timeout", "20s"],
-                        ["watch", "--after", "oldest", "--count", "20", "--timeout", "20s"],
+        for command in (["watch", "--per-change", "--after", start, "--count", "20", "--timeout", "20s"],
+                        ["watch", "--after", start, "--count", "20", "--timeout", "20s"],
                         ["watch", "--initial", "all", "--timeout", "0.2s"], ["log"], ["rename", "4", "Ann", "--dry-run"],
                         ["rename", "4", "Bob"]):
             result = subprocess.run([USERTOOL, *command, "--format", "jsonl", "--db", server.database],

@@ -85,8 +85,8 @@ class Model(TestCase):
             connections += 1
             self.assertLess(connections, 2000, "the stream makes no progress")
             with server.stream("/changes?after=oldest", {"Last-Event-ID": cursor} if cursor else {}) as stream:
-                # The connection breaks after some bytes, anywhere in an event. The largest set has about 300 kB.
-                stream.raw.budget = self.source.randrange(1, 500_000 if self.source.random() < 0.2 else 6000)
+                # The connection breaks after some bytes, anywhere in an event. The largest set has about half a megabyte.
+                stream.raw.budget = self.source.randrange(1, 1_000_000 if self.source.random() < 0.2 else 6000)
                 parts = []
                 while len(found) < len(expected) and (event := stream.next_event(10)) is not None:
                     self.assertNotEqual(event.event, "reset")
