@@ -7,9 +7,10 @@
 /// timeouts of the configuration, and none calls a listener. Closures are called on the same thread, before the method returns,
 /// and must not use the session.
 ///
-/// **Visibility.** All methods but `commitCounter` are called in a transaction. One that reads sees one state: everything that was
-/// committed before its first operation, and nothing later. One that writes sees the newest state and its own changes. What it
-/// reads of users does not change until it ends, whatever other programs do.
+/// **Visibility.** All methods but `commitCounter` are called in a transaction, and those that read the log also after `commit`,
+/// before the session is returned. A transaction that reads sees one state: everything that was committed before its first
+/// operation, and nothing later. One that writes sees the newest state and its own changes. What it reads of users does not
+/// change until it ends, whatever other programs do.
 ///
 /// **Order.** Transactions that write run one after the other, in all processes. The log has their rows in the order of their
 /// commits: a row is visible only if all rows before it are, and no row is added before a visible one. The rows of a transaction
@@ -157,7 +158,7 @@ package enum PutResult {
   case noUser
 }
 
-/// Reading the log, and ending change sets, in an open transaction.
+/// Reading the log, and ending change sets, in an open transaction; reading also right after a commit.
 package protocol LogOperations {
   /// The end of the log, with the rows of the transaction.
   func logEnd() throws(StoreError) -> Cursor

@@ -9,7 +9,7 @@ struct LogPage {
 
   /// Reads the sets after a position, which is the end of a set, through `end`, the last row of a transaction.
   ///
-  /// A transaction is open, in which the position was verified. `pages` reads the changes of a huge set later.
+  /// The position was verified in the open transaction, or in that of the write that has just been committed. `pages` reads the changes of a huge set later.
   ///
   /// - Throws: `StoreError.Code.diverged` for a gap, and the errors of reading.
   init(

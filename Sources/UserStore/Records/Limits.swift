@@ -1,4 +1,4 @@
-/// The limits of stored values, checked before SQLite receives them.
+/// The limits of stored values, checked before an engine receives them.
 enum Limits {
   /// The length of a user's name, in Unicode scalars.
   static let nameLength = 1...1_000

@@ -20,7 +20,7 @@ import CUserStoreSQLite
   let handle: OpaquePointer
   let busyWait: BusyWait
   private let statements = StatementCache()
-  /// What the hooks reported since the last `begin`.
+  /// What the hooks have reported since a write began.
   let hooks = HookRecord()
   private let file: FileConnections?
 
