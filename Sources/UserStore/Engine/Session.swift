@@ -1,7 +1,7 @@
 /// A connection to the database, with the operations of the store: what every engine must do.
 ///
-/// The requirements are grouped: transactions here, then records, queries, the log, retention, and consumers. `SessionContract`
-/// in the tests runs against every engine.
+/// The requirements are grouped: transactions here, then records, queries, the log, retention, and consumers.
+/// `SessionContractTests` runs against every engine.
 ///
 /// **Threads.** `SessionPool` lends a session to one thread at a time. Every method may block that thread, for at most the
 /// timeouts of the configuration, and none calls a listener. Closures are called on the same thread, before the method returns,

@@ -122,10 +122,10 @@ struct LogIndex {
 extension Line.Value {
   /// The value as it is in the file.
   ///
-  /// Bytes are not used here.
+  /// Bytes, and text that is not valid UTF-8, are not used here.
   var plain: PlainValue {
     switch self {
-    case .null, .data: .null
+    case .null, .data, .invalidText: .null
     case .integer(let integer): .integer(integer)
     case .real(let real): .real(real)
     case .text(let text): .text(Array(text.utf8))
