@@ -84,7 +84,9 @@ extension UserStore.Transaction {
 
   /// Returns whether any user has an attribute with this name, except `name` and `hair_color`; reads until it finds one.
   package mutating func hasAttribute(_ name: AttributeName) throws(StoreError) -> Bool {
-    try !ids(of: RowRequest(condition: .exists(name), order: [], limit: 1, columns: [])).isEmpty
+    // A request holds only checked names; no attribute has one with a zero byte, at which SQL would end.
+    if name.text.utf8.contains(0) { return false }
+    return try !ids(of: RowRequest(condition: .exists(name), order: [], limit: 1, columns: [])).isEmpty
   }
 
   /// Returns the value of an attribute, or nil if it is not set or there is no such user.

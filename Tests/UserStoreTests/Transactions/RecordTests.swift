@@ -33,6 +33,17 @@ import Testing
     }
   }
 
+  @Test func `any text can be looked for as a name, also one that no attribute can have`() throws {
+    try store.write { try $0.set("it's", of: zoe, to: .integer(1)) }
+    try store.read { transaction throws in
+      #expect(try transaction.hasAttribute("it's"))
+      for name in ["a\u{0}b", "\u{0}", "", "' OR 1 --", "\"", "\u{1}"] {
+        #expect(try transaction.hasAttribute(AttributeName(name)) == false, "\(name)")
+        #expect(try transaction.ids(named: name) == [], "\(name)")
+      }
+    }
+  }
+
   @Test func `rename, set and unset change nothing if the value is the present one`() throws {
     try store.write { transaction throws in
       for _ in 0..<2 { try transaction.rename(zoe, to: "Zoe") }

@@ -60,7 +60,7 @@ enum ImportedRecords {
     let reader = LineReader(file, name: "input", limit: 1 << 16)
     var users: [UserStore.User] = []
     do {
-      let rejects = skipsBad ? try Rejects(of: "input", into: nil) : nil
+      let rejects = skipsBad ? Rejects(of: "input", into: nil) : nil
       var run = ImportRun(
         ("input", 0), try records(reader), identity: .new, rejects: rejects, batch: nil, isDryRun: false)
       try store.write { transaction in
