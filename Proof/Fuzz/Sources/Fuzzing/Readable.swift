@@ -6,14 +6,18 @@ public enum Readable {
   ///   - text: One line.
   ///   - what: A description of the text.
   public static func check(_ text: String, _ what: @autoclosure () -> String) {
-    var before: Unicode.Scalar?
-    for scalar in text.unicodeScalars {
-      // A variation selector may follow an emoji.
-      let isSelector = scalar.value == 0xFE0F && before.map { !$0.isASCII && $0.properties.isEmoji } ?? false
-      if !isSelector, hidden.contains(where: { $0.contains(scalar.value) }) {
+    let scalars = Array(text.unicodeScalars)
+    func isEmoji(at index: Int) -> Bool {
+      scalars.indices.contains(index) && !scalars[index].isASCII && scalars[index].properties.isEmoji
+    }
+    for (index, scalar) in scalars.enumerated() where hidden.contains(where: { $0.contains(scalar.value) }) {
+      // A variation selector may follow an emoji, and a joiner may combine two of them.
+      let isSelector = scalar.value == 0xFE0F && isEmoji(at: index - 1)
+      let isAfterSelector = index > 0 && scalars[index - 1].value == 0xFE0F
+      let isJoiner = scalar.value == 0x200D && (isEmoji(at: index - 1) || isAfterSelector) && isEmoji(at: index + 1)
+      if !isSelector, !isJoiner {
         Findings.report("U+\(String(scalar.value, radix: 16)) in \(what()): \(text.debugDescription)")
       }
-      before = scalar
     }
   }
 
