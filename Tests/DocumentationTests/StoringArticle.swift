@@ -87,13 +87,6 @@ extension Attribute where Value == String {
 
 enum Role: String, AttributeValue {
   case admin, member
-
-  init?(storedValue: StoredValue) {
-    guard case .text(let text) = storedValue else { return nil }
-    self.init(rawValue: text)
-  }
-
-  var storedValue: StoredValue { .text(rawValue) }
 }
 
 struct Profile: Equatable {

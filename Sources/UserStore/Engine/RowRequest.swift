@@ -12,6 +12,6 @@ package struct RowRequest: Sendable {
   /// All users, in the order of their identifiers.
   package static var all: RowRequest { RowRequest(condition: .always, order: [], columns: []) }
 
-  /// Whether it is that for all users.
+  /// Whether it selects all users, in the order of their identifiers.
   package var selectsAll: Bool { condition == .always && order.isEmpty && start == nil && limit == nil }
 }

@@ -129,7 +129,7 @@ public extension StoreError.Code {
   /// The user to purge exists; nothing was changed: remove the user first.
   static let userExists = Self(rawValue: "userExists")
   /// The store does not accept the value: an empty or too long name, control characters in a name, NaN, a value that
-  /// is too large, a query that cannot be run, such as one with a limit of 0, or a page size that SQLite does not have.
+  /// is too large, or a query that cannot be run, such as one with a limit of 0.
   static let badValue = Self(rawValue: "badValue")
   /// A stored value, which stays as it is, is not of the attribute's type or not valid UTF-8: a foreign writer stored it.
   static let undecodable = Self(rawValue: "undecodable")
@@ -189,7 +189,7 @@ extension StoreError {
   init(_ error: any Error) { self = error as? StoreError ?? StoreError(.unexpected, "\(error)", cause: error) }
 
   /// Creates an error for a failed file operation; `code` is for error numbers that have no code of their own.
-  init(_ error: SystemError, otherwise code: Code) {
+  package init(_ error: SystemError, otherwise code: Code) {
     let code: Code =
       switch error.number {
       case let number where SystemError.meansNoPermission(number): .noPermission

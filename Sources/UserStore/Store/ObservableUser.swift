@@ -28,6 +28,8 @@ public import Observation
   /// The values that were set and are not yet committed, with the number of writes on their way.
   private var edits: [AttributeName: (value: StoredValue, writes: Int)] = [:]
   private var progress = CatchUp<ChangeSet>()
+  /// The last read that was begun: an older state must not replace a newer one.
+  private var repairing: Task<Void, Never>?
   private var registration: SubscriptionToken?
 
   /// A user as currently stored, and the last round that it includes.
@@ -101,7 +103,6 @@ public import Observation
     if let error { handleError(nil, error) }
     if edits[name]?.writes == 1, !isRow {
       // The sets that were committed may still be on their way to the main actor: older values would flash.
-      progress.beginReading()
       await repair()
     }
     // Unless it was set again meanwhile.
@@ -135,8 +136,19 @@ public import Observation
   /// Reads the user on a thread of the store.
   func reload() async throws { finish(try await readLater()) }
 
-  /// Reads the user again; if that fails, the error is reported, and the next change is the occasion for another attempt.
+  /// Reads the user again, after a read that is under way; if that fails, the error is reported, and the next change is the
+  /// occasion for another attempt.
   private func repair() async {
+    let task = Task { [weak self, repairing] in
+      await repairing?.value
+      await self?.readAgain()
+    }
+    repairing = task
+    await task.value
+  }
+
+  private func readAgain() async {
+    progress.beginReading()
     do { try await reload() } catch {
       if !(StoreError.Code.closed ~= error) { handleError(nil, error) }
       progress.fail()

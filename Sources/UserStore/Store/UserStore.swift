@@ -42,8 +42,7 @@ public final class UserStore: Sendable {
   /// - Parameters:
   ///   - path: The database file, a path and not a `file:` URL. A missing folder is created with the file.
   ///   - configuration: The settings.
-  /// - Throws: The codes under “Opening” in ``StoreError/Code``, `.busy`, `.diskFull`, `.corrupt`, `.ioError`; `.badValue`
-  ///   for a page size that SQLite does not support.
+  /// - Throws: The codes under “Opening” in ``StoreError/Code``, `.busy`, `.diskFull`, `.corrupt`, `.ioError`.
   public convenience init(path: String, configuration: Configuration = Configuration()) throws(StoreError) {
     try self.init(engine: SQLiteEngine(DatabaseFile(path, configuration)), configuration)
   }
@@ -54,7 +53,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter configuration: The settings; those for files have no effect.
   /// - Returns: An empty store.
-  /// - Throws: `StoreError.Code.outOfMemory`, `.badValue` for a page size that SQLite does not support.
+  /// - Throws: `StoreError.Code.outOfMemory`.
   public static func inMemory(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     try UserStore(engine: SQLiteEngine(inMemory: configuration), configuration)
   }
@@ -63,8 +62,7 @@ public final class UserStore: Sendable {
   ///
   /// - Parameter configuration: The settings; `access` has no effect.
   /// - Returns: An empty store.
-  /// - Throws: `StoreError.Code.diskFull`, `.noPermission`, `.cannotCreate`, `.badValue` for a page size that SQLite does not
-  ///   support.
+  /// - Throws: `StoreError.Code.diskFull`, `.noPermission`, `.cannotCreate`.
   public static func temporary(configuration: Configuration = Configuration()) throws(StoreError) -> UserStore {
     var configuration = configuration
     configuration.access = .createIfMissing

@@ -34,7 +34,8 @@ package final class SelfPipe: Sendable {
     _ = unsafe write(writer, &byte, 1)
   }
 
-  func drain() {
+  /// Consumes the wake-ups so far.
+  package func drain() {
     var bytes: [UInt8] = Array(repeating: 0, count: 64)
     while unsafe read(reader, &bytes, 64) == 64 {}
   }

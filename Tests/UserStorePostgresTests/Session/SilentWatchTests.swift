@@ -37,6 +37,7 @@ extension AllTests {
         try both.write(value)
         both.received.awaitNext()
         let next = ContinuousClock.now + .seconds(5)
+        // Polled: the server does not report that a connection listens.
         while relay.listeners == before, ContinuousClock.now < next { Thread.sleep(forTimeInterval: 0.001) }
       }
       #expect(relay.listeners == before + 1)

@@ -55,4 +55,16 @@ import UserStoreFoundation
       #expect(Date(storedValue: value) == nil)
     }
   }
+
+  @Test func `a change and a consumer have the date of their timestamp`() async throws {
+    let store = try UserStore.forTests()
+    _ = try await store.consumer("mailer")
+    try await store.write { try $0.add(name: "NIX") }
+    let change = try #require(try await store.page(after: nil).first?.changes.first)
+    let consumer = try #require(try await store.read { try $0.consumers() }.first)
+    for (date, timestamp) in [(change.date, change.timestamp), (consumer.date, consumer.timestamp)] {
+      #expect(Int64((date.timeIntervalSince1970 * 1_000).rounded()) == timestamp)
+      #expect(timestamp > 1_700_000_000_000)
+    }
+  }
 }

@@ -299,6 +299,28 @@ private let age = Attribute<Int>("age")
     #expect(try await store.user(id)?.name.count == 20)
   }
 
+  @Test func `reads of a user do not overtake each other`() async throws {
+    let (reads, mayEnd) = (Recorder<Int>(), Gate())
+    let user = ObservableUser(id, store.listeners, write: store.observedWrite) { [store, id] in
+      let (user, cursor) = try await store.read { (try $0.user(id), try $0.cursor) }
+      reads.record(reads.count + 1)
+      if reads.count == 2 { try await Threads.start { mayEnd.wait() }.joined() }
+      return (user, store.publication.round(at: cursor))
+    }
+    try await user.reload()
+    user.name = "Zoë"
+    await reads.reached(2)
+    // Committed after that read has seen its state.
+    user[age] = 36
+    await turns { (try? store.user(id)?[age]) == 36 }
+    await turns(100)
+    #expect(reads.count == 2)
+    mayEnd.open()
+    await reads.reached(3)
+    await turns(100)
+    #expect((user.name, user[age]) == ("Zoë", 36))
+  }
+
   @Test func `a refused value is reported, and the committed one is shown again`() async throws {
     let errors = Recorder<String>()
     var configuration = Configuration()

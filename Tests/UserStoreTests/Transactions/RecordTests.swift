@@ -33,6 +33,44 @@ import Testing
     }
   }
 
+  @Test func `the store reads a user, users, and their number without a closure`() throws {
+    try store.write { for name in ["Bob", "Ann", "Bob"] { try $0.add(name: name) } }
+    let all = try store.read { try $0.users() }
+    let query = Query(sortedBy: [.descending(.name)], limit: 2)
+    #expect(try store.user(zoe) == all[0])
+    #expect(try store.user(User.ID(99)) == nil)
+    #expect(try store.users() == all)
+    #expect(try store.users(matching: query).map { try $0.name } == ["Zoë", "Bob"])
+    #expect(try store.count() == 4)
+    #expect(try store.count(where: .name == "Bob") == 2)
+    #expect(code { try store.read { _ in _ = try store.count() } } == .nested)
+  }
+
+  @Test func `in a task too`() async throws {
+    try await store.write { try $0.add(name: "Bob") }
+    let (user, users, count) = (
+      try await store.user(zoe), try await store.users(matching: Query(where: .name == "Bob")), try await store.count()
+    )
+    #expect(try user?.name == "Zoë" && users.map { try $0.name } == ["Bob"] && count == 2)
+  }
+
+  private enum Role: String, AttributeValue { case admin, member }
+  private enum Level: Int, AttributeValue { case low = 1, high }
+
+  @Test func `an enumeration is stored as its raw value, and another value is undecodable`() throws {
+    let (role, level) = (Attribute<Role>("role"), Attribute<Level>("level"))
+    try store.write {
+      try $0.set(role, of: zoe, to: .admin)
+      try $0.set(level, of: zoe, to: .high)
+    }
+    let user = try #require(try store.user(zoe))
+    #expect(user.storedValues["role"] == .text("admin") && user.storedValues["level"] == .integer(2))
+    #expect(try user[role] == .admin && user[level] == .high)
+    #expect(try store.count(where: role == .admin && level == .high) == 1)
+    try store.write { try $0.set("role", of: zoe, to: .text("boss")) }
+    #expect(code { try store.user(zoe)?[role] } == .undecodable)
+  }
+
   @Test func `any text can be looked for as a name, also one that no attribute can have`() throws {
     try store.write { try $0.set("it's", of: zoe, to: .integer(1)) }
     try store.read { transaction throws in

@@ -16,7 +16,7 @@ import CUserStoreSQLite
 
   /// Creates a handler with a timeout in milliseconds, which `file` can interrupt.
   ///
-  /// A test passes its own `sleep`.
+  /// It polls, as SQLite's own handler does: nothing reports that a lock is free. A test passes its own `sleep`.
   init(
     timeout: Int, of file: FileConnections?, isInterruptible: Bool,
     sleep: @escaping (_ milliseconds: Int) -> Void = { SystemThread.sleep(milliseconds: $0) }

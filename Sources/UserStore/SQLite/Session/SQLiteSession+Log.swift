@@ -49,7 +49,7 @@ extension SQLiteSession {
   }
 
   func rows(after start: Int64, through end: Int64, newestFirst: Bool) throws(StoreError) -> [LogRow] {
-    if let ahead, ahead.start == start, !newestFirst { return ahead.rows }
+    if let ahead, ahead.start == start, ahead.end == end, !newestFirst { return ahead.rows }
     var rows: [LogRow] = []
     rows.reserveCapacity(2)  // Most sets are a change and the row that ends the set.
     var bytes = 0

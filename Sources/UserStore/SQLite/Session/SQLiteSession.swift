@@ -8,8 +8,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private let file: DatabaseFile?
   /// The end of the log after the last transaction that was committed, and `commitCounter` at that time.
   private var knownEnd: (cursor: Cursor, counter: Int64)?
-  /// The rows after a position, which `commit` has read.
-  private(set) var ahead: (start: Int64, rows: [LogRow])?
+  /// The first page of the rows after a position, through the end of the log, which `commit` has read.
+  private(set) var ahead: (start: Int64, end: Int64, rows: [LogRow])?
   /// Why the session cannot write: SQLite takes the pages of a sync that failed for written.
   private var failure: StoreError?
   /// The transaction that writes, until it ends.
@@ -131,8 +131,9 @@ final class SQLiteSession: Session, @unchecked Sendable {
   func commit(readingAfter position: Cursor?) throws(StoreError) -> (end: Cursor, writtenPages: Int) {
     guard let write else { throw Self.notWriting }
     let end = write.end
-    if let start = position?.revision, start < end.revision {
-      ahead = (start.rawValue, try rows(after: start.rawValue, through: end.revision.rawValue))
+    if let position, position.epoch == end.epoch, position.revision < end.revision {
+      let (start, last) = (position.revision.rawValue, end.revision.rawValue)
+      ahead = (start, last, try rows(after: start, through: last))
     }
     knownEnd = nil
     do { try connection.run(Self.commit) } catch {
