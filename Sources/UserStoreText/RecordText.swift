@@ -24,6 +24,18 @@ public enum RecordText {
     return (content.id, content.values)
   }
 
+  /// Reads the members of an object of plain values, of any names, each at most once.
+  ///
+  /// - Throws: `TextError`, as `record(_:)`.
+  public static func members(_ json: some Collection<UInt8>) throws(TextError) -> [(name: String, value: StoredValue)] {
+    let members = try scan(json) { scanner throws(JSONScanner.Mistake) in try scanner.record() }
+    var names: Set<String> = []
+    for (name, _, _) in members where !names.insert(name).inserted {
+      throw TextError(.value, "\"\(name.excerpt)\" is given twice")
+    }
+    return members.map { ($0.name, $0.value) }
+  }
+
   /// Reads an object of records: `{"set":{"age":41},"expect":{"age":40}}`.
   ///
   /// The members are read as `record(_:)` reads a record, but cannot have an `id`.

@@ -4,14 +4,16 @@ import UserStore
 
 /// What the library writes as JSON is what the article “The JSON of changes” says.
 @Suite(.timeLimit(.minutes(5))) struct FormatTests {
-  @Test func `a line, a change alone, and one that JSONEncoder has written fit the schema`() throws {
+  @Test func `a line, a change or an event alone, and one that JSONEncoder has written fit the schema`() throws {
     var lines: [String] = []
     for set in try sets() {
       let changes = try set.changes
-      for (index, change) in changes.enumerated() {
-        lines.append(change.json(in: set, isLast: index == changes.count - 1))
-        #expect(lines.last?.contains("\"cursor\"") == (index == changes.count - 1))
+      let entries = try set.entries
+      for (index, entry) in entries.enumerated() {
+        lines.append(entry.json(in: set, isLast: index == entries.count - 1))
+        #expect(lines.last?.contains("\"cursor\"") == (index == entries.count - 1))
       }
+      lines += try set.events.map(\.json)
       // JSONEncoder has no infinity.
       for change in changes where change.new != .real(.infinity) {
         lines += [change.json, String(decoding: try JSONEncoder().encode(change), as: UTF8.self)]
@@ -47,6 +49,10 @@ import UserStore
     try store.write { try $0.set("v0", of: zoe, to: .null) }
     try store.write(origin: "x") { try $0.remove(zoe) }
     try store.purge(zoe)
+    try store.write { users in
+      try users.post("invited", .text("{}"), about: users.add(name: "Ann"))
+      for value in values { try users.post("\u{202E}\"", value) }
+    }
     try store.write { try $0.add(name: "NIX", hairColor: UserStore.Color("auburn")) }
     return try store.page(after: nil)
   }

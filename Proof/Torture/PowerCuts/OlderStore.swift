@@ -1,7 +1,7 @@
 import Foundation
 import TortureSupport
 
-/// A store of the library's first version, which is migrated when it is opened for writing.
+/// A store of the oldest version that is migrated, which is migrated when it is opened for writing.
 struct OlderStore {
   private let image: DiskImage
   private let folder: String
@@ -9,7 +9,7 @@ struct OlderStore {
 
   /// Creates the store in a folder.
   init(in folder: String) throws {
-    let sql = try String(contentsOfFile: "migrations/m0001_users_and_changes.sql", encoding: .utf8)
+    let sql = try String(contentsOfFile: "migrations/m0005_schema.sql", encoding: .utf8)
     let path = "\(folder)/\(ImageJudge.database)"
     self.folder = folder
     do {
@@ -17,8 +17,8 @@ struct OlderStore {
       try connection.script(
         """
         PRAGMA page_size = 2048; BEGIN; \(sql);
-        INSERT INTO migrations VALUES (1, 'users_and_changes', '\(Self.fingerprint(sql))');
-        PRAGMA user_version = 1; PRAGMA application_id = 0x55735374;
+        INSERT INTO migrations VALUES (5, 'schema', '\(Self.fingerprint(sql))');
+        PRAGMA user_version = 5; PRAGMA application_id = 0x55735374;
         WITH RECURSIVE n (i) AS (SELECT 11 UNION ALL SELECT i + 1 FROM n WHERE i < 15)
         INSERT INTO users (id, name, hair_color) SELECT i, 'from before ' || i, '#101010' FROM n;
         COMMIT; PRAGMA journal_mode = WAL

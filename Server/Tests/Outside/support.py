@@ -293,6 +293,10 @@ class Server:
         """Sets attributes of a user; returns the answer."""
         return self.write("PATCH", f"/users/{user}", {"set": attributes})
 
+    def post(self, event, **members):
+        """Posts an event; returns the answer."""
+        return self.write("POST", "/events", {"event": event, **members})
+
     def connect(self, receive_buffer=None):
         return Raw(self.host, self.port, receive_buffer)
 

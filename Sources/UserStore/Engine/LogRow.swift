@@ -1,5 +1,6 @@
-/// A row of the log: a change, or the end of a write.
+/// A row of the log: a change, a note, or the end of a write.
 package struct LogRow {
+  /// For a note, its values only.
   let change: Change
   let nonce: Int64
   /// Whether this row ends a write of the library.
@@ -8,18 +9,25 @@ package struct LogRow {
   ///
   /// SQLite has no such rows: what is between two writes of the library is foreign.
   let isForeign: Bool
+  /// Whether it is a note, which is part of a set but no change of a record (`migrations/m0006_notes.sql`).
+  let isNote: Bool
+  private let isEvent: Bool
+  private let hasUser: Bool
   private let hasOrigin: Bool
 
   /// Creates a row from its stored values.
   ///
-  /// The operation is 0 for the end of a write, and 1, 2 or 3 for a change. In the row of an end, the attribute is the origin,
-  /// and the old value is the number of the write's first row.
+  /// The operation is 0 for the end of a write, 1, 2 or 3 for a change, and 4 or more for a note. In the row of an end, the
+  /// attribute is the origin, and the old value is the number of the write's first row.
   package init(
-    sequence: Int64, operation: Int64, user: Int64, attribute: String?, old: StoredValue, new: StoredValue,
+    sequence: Int64, operation: Int64, user: Int64?, attribute: String?, old: StoredValue, new: StoredValue,
     nonce: Int64, timestamp: Int64, isForeign: Bool = false
   ) {
     (self.nonce, self.isForeign) = (nonce, isForeign)
     isEnd = operation == 0
+    isNote = operation >= Note.firstOperation
+    isEvent = operation == Note.eventOperation
+    hasUser = user != nil
     hasOrigin = isEnd && attribute != nil
     let kind: Change.Kind =
       switch operation {
@@ -29,11 +37,19 @@ package struct LogRow {
       default: .unknown
       }
     change = Change(
-      kind: kind, user: User.ID(user), attribute: AttributeName(attribute ?? ""), old: old, new: new,
+      kind: kind, user: User.ID(user ?? 0), attribute: AttributeName(attribute ?? ""), old: old, new: new,
       timestamp: timestamp, sequence: sequence)
   }
 
   var sequence: Int64 { change.sequence }
+
+  /// The event; nil for another row, and for an event without a name, which only another program can insert.
+  var event: Event? {
+    guard isEvent, let name = String(storedValue: change.old) else { return nil }
+    return Event(
+      name: name, payload: change.new, user: hasUser ? change.user : nil, timestamp: change.timestamp,
+      sequence: sequence)
+  }
 
   /// In the row of an end: the first row of the write, or the row itself if another program stored a larger number there.
   var firstOfSet: Int64 {
@@ -52,6 +68,36 @@ package struct LogRow {
 
   /// The approximate size in memory.
   var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
+}
+
+/// A row of the log that is no change of a record.
+package enum Note: Sendable {
+  /// The values of a removed user were removed from the log.
+  case purged(User.ID)
+  /// Something that happened, perhaps about a user.
+  case event(name: String, payload: StoredValue, about: User.ID?)
+
+  /// The smallest operation of a note in the log.
+  package static let firstOperation: Int64 = 4
+  package static let purgedOperation: Int64 = 5
+  package static let eventOperation: Int64 = 6
+}
+
+extension Sequence<LogRow> {
+  /// The changes and the events among the rows; without those that end a write, and notes that this version does not know.
+  var entries: ChangeSet.Entries {
+    var entries = ChangeSet.Entries()
+    for row in self where !row.isEnd {
+      if !row.isNote {
+        entries.changes.append(row.change)
+      } else if let event = row.event {
+        entries.events.append(event)
+      } else {
+        entries.hasNotes = true
+      }
+    }
+    return entries
+  }
 }
 
 /// The row that ends a write of the library.

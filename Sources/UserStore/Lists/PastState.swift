@@ -26,7 +26,7 @@ struct PastState {
       guard end - start <= Self.limit else { return nil }
       let rows = try session.rows(withoutGapAfter: start, through: end)
       guard rows.last?.sequence == end else { return nil }
-      for row in rows where !row.isEnd { later.add(row.change) }
+      for change in rows.entries.changes { later.add(change) }
       // The values that a purge removed cannot be restored.
       if later.deltas.contains(where: \.isPurged) { return nil }
     } catch {

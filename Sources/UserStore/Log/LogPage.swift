@@ -36,7 +36,7 @@ struct LogPage {
   ///
   /// - Returns: Whether it has read a huge set.
   mutating func keep(_ topics: [Topic]) throws(StoreError) -> Bool {
-    if topics.contains(.everything) { return false }
+    if topics.contains(.everything), !sets.contains(where: \.isHidden) { return false }
     let isHuge = sets.contains { $0.heldChanges == nil }
     var kept: [ChangeSet] = []
     for set in sets {
@@ -60,10 +60,10 @@ struct LogPage {
     let foreignEnd = end.map { LogRow.foreignEnd(after: start, before: $0.firstOfSet) ?? start } ?? .max
     let foreign = rows.prefix { $0.sequence <= foreignEnd }
     if let last = foreign.last {
-      append(.held(foreign.map(\.change)), endingAt: last.sequence, last.nonce, origin: nil, isForeign: true)
+      append(.held(foreign.entries), endingAt: last.sequence, last.nonce, origin: nil, isForeign: true)
     }
     guard let end else { return }
-    let own = rows.dropFirst(foreign.count).map(\.change)
+    let own = rows.dropFirst(foreign.count).entries
     append(
       .held(own), endingAt: end.sequence, end.nonce, origin: end.origin, isForeign: end.isForeign,
       isContinued: end.firstOfSet <= start)

@@ -125,7 +125,7 @@ final class Publication: Sendable {
       for set in sets where set.cursor.epoch == state.position.epoch {
         guard var round = set.dropping(through: state.position.revision.rawValue) else { continue }
         round.position = set.revision.position(inLog: state.log)
-        ticket = hub.append(round, cascade: cascade)
+        if !set.isHidden { ticket = hub.append(round, cascade: cascade) }
         state.position = set.cursor
       }
       return ticket

@@ -1,5 +1,5 @@
 extension UserStore {
-  /// The changes of one committed `write`, in order.
+  /// The changes and the events of one committed `write`, in order.
   ///
   /// The transactions of foreign writers, which do not use this library (the sqlite3 shell, Python), are delivered as sets too.
   /// One set may contain several such transactions, but always whole ones. A listener receives the changes of its topic.
@@ -28,7 +28,7 @@ extension UserStore {
     @usableFromInline var position: Int128 = 0
 
     enum Content: Sendable {
-      case held([Change])
+      case held(Entries)
       case paged(PagedChanges)
       case discontinuity(StoreError.Code)
       case heartbeat(isUpToDate: Bool)
@@ -75,10 +75,36 @@ extension UserStore {
     /// - Throws: The errors of `forEach`.
     public var changes: [Change] {
       get throws(StoreError) {
-        if case .held(let changes) = content { return changes }
+        if case .held(let entries) = content { return entries.changes }
         var changes: [Change] = []
         do { try forEach { changes.append($0) } } catch { throw StoreError(error) }
         return changes
+      }
+    }
+
+    /// All events as an array, read as `changes` are.
+    ///
+    /// - Throws: The errors of `forEach`.
+    public var events: [Event] {
+      get throws(StoreError) {
+        if case .held(let entries) = content { return entries.events }
+        return try entries.compactMap { if case .event(let event) = $0 { event } else { nil } }
+      }
+    }
+
+    /// All changes and events as an array, in the order in which they were written; read as `changes` are.
+    ///
+    /// - Throws: The errors of `forEach`.
+    public var entries: [Entry] {
+      get throws(StoreError) {
+        var entries: [Entry] = []
+        do {
+          try iterateEntries { entry in
+            entries.append(entry)
+            return true
+          }
+        } catch { throw StoreError(error) }
+        return entries
       }
     }
 
@@ -101,8 +127,8 @@ extension UserStore {
     /// - Throws: The errors of `forEach`.
     public func iterate(while body: (Change) throws -> Bool) throws {
       switch content {
-      case .held(let changes): for change in changes where try !body(change) { return }
-      case .paged(let pages): try pages.iterate(while: body)
+      case .held(let entries): for change in entries.changes where try !body(change) { return }
+      case .paged(let pages): try pages.iterate { try $0.changes.allSatisfy(body) }
       case .discontinuity, .heartbeat: break
       }
     }
@@ -127,8 +153,32 @@ extension UserStore {
     /// - Throws: What the synchronous `forEach` throws, `CancellationError`, and what `body` throws.
     public func forEach(_ body: (Change) async throws -> Void) async throws {
       switch content {
-      case .held(let changes): for change in changes { try await body(change) }
-      case .paged(let pages): try await pages.forEach(body)
+      case .held(let entries): for change in entries.changes { try await body(change) }
+      case .paged(let pages):
+        try await pages.forEach { entries in for change in entries.changes { try await body(change) } }
+      case .discontinuity, .heartbeat: break
+      }
+    }
+
+    /// Calls a closure with each change and each event, in order, until it returns false; as `iterate` does with the changes.
+    ///
+    /// - Throws: What `iterate` throws.
+    public func iterateEntries(while body: (Entry) throws -> Bool) throws {
+      switch content {
+      case .held(let entries): _ = try entries.merged.allSatisfy(body)
+      case .paged(let pages): try pages.iterate { try $0.merged.allSatisfy(body) }
+      case .discontinuity, .heartbeat: break
+      }
+    }
+
+    /// Calls a closure with each change and each event, in order, until it returns false; as the async `iterate` does with the
+    /// changes.
+    ///
+    /// - Throws: What the async `iterate` throws.
+    public func iterateEntries(while body: (Entry) throws -> Bool) async throws {
+      switch content {
+      case .held(let entries): _ = try entries.merged.allSatisfy(body)
+      case .paged(let pages): try await pages.iterate { try $0.merged.allSatisfy(body) }
       case .discontinuity, .heartbeat: break
       }
     }
@@ -139,8 +189,8 @@ extension UserStore {
     /// - Throws: What the synchronous `forEach` throws, `CancellationError`, and what `body` throws.
     public func iterate(while body: (Change) throws -> Bool) async throws {
       switch content {
-      case .held(let changes): for change in changes where try !body(change) { return }
-      case .paged(let pages): try await pages.iterate(while: body)
+      case .held(let entries): for change in entries.changes where try !body(change) { return }
+      case .paged(let pages): try await pages.iterate { try $0.changes.allSatisfy(body) }
       case .discontinuity, .heartbeat: break
       }
     }
@@ -159,7 +209,7 @@ extension UserStore.ChangeSet: Positioned {
     guard position < self.position, Revision.log(at: position) == Revision.log(at: self.position) else { return false }
     let sequence = Revision(at: position).rawValue
     return switch content {
-    case .held(let changes): changes.first.map { $0.sequence <= sequence } ?? false
+    case .held(let entries): entries.first.map { $0 <= sequence } ?? false
     case .paged(let pages): pages.start < sequence
     case .discontinuity, .heartbeat: false
     }
@@ -176,27 +226,33 @@ extension UserStore.ChangeSet {
 
   /// The changes, if they are in memory; nil for a huge set and for a discontinuity.
   var heldChanges: [Change]? {
-    if case .held(let changes) = content { changes } else { nil }
+    if case .held(let entries) = content { entries.changes } else { nil }
+  }
+
+  /// Whether the set has only notes that are not for delivery.
+  var isHidden: Bool {
+    if case .held(let entries) = content { entries.isEmpty && entries.hasNotes } else { false }
   }
 
   /// The set without the changes through `sequence`; nil if it ends there or before.
   func dropping(through sequence: Int64) -> ChangeSet? {
     guard revision.rawValue > sequence else { return nil }
     switch content {
-    case .held(let changes):
+    case .held(let entries):
       // Nearly always, the whole set is new.
-      if let first = changes.first, first.sequence > sequence { return self }
-      return with(.held(changes.filter { $0.sequence > sequence }))
+      if let first = entries.first, first > sequence { return self }
+      return with(.held(entries.after(sequence)))
     case .paged(let pages): return with(.paged(pages.dropping(through: sequence)))
     case .discontinuity, .heartbeat: return self
     }
   }
 
-  /// The changes of some topics, with the same cursor; nil if there are none.
+  /// The entries of some topics, with the same cursor; nil if there are none.
   func part(of topics: [Topic]) throws(StoreError) -> ChangeSet? {
     switch content {
-    case .held(let changes):
-      let kept = changes.filter { topics.contain($0) }
+    case .held(let entries):
+      if topics.contains(.everything) { return isHidden ? nil : self }
+      let kept = entries.of(topics)
       return kept.isEmpty ? nil : with(.held(kept))
     case .paged(let pages): return try pages.content(of: topics).map { with($0) }
     case .discontinuity, .heartbeat: return self
@@ -212,33 +268,15 @@ extension UserStore.ChangeSet: Routable {
     @usableFromInline func callAsFunction(_ set: UserStore.ChangeSet) throws { try body(set) }
   }
 
-  /// Divides the changes among the topics that have listeners.
+  /// Divides the entries among the topics that have listeners.
   @usableFromInline func parts(for bound: BoundTopics<UserStore.Topic>) -> [(
     topic: UserStore.Topic, part: UserStore.ChangeSet
   )]? {
     switch content {
-    case .held(let changes): Self.divide(changes, bound).map { ($0, with(.held($1))) }
+    case .held(let entries): entries.divided(among: bound).map { ($0, with(.held($1))) }
     case .paged(let pages): pages.divide(for: bound).map { ($0, with($1)) }
     case .discontinuity, .heartbeat: nil
     }
-  }
-
-  private static func divide(_ changes: [Change], _ bound: BoundTopics<Topic>) -> [(Topic, [Change])] {
-    // Most sets have one change.
-    if changes.count == 1 { return bound.topics(of: changes[0]).map { ($0, changes) } }
-    var parts: [Topic: [Change]] = [:]
-    for change in changes {
-      for topic in change.topics where bound.contains(topic) { parts[topic, default: []].append(change) }
-    }
-    return parts.map { ($0, $1) }
-  }
-}
-
-extension BoundTopics<Topic> {
-  /// The bound topics that a change belongs to: few are tested one by one, which is faster than to look up the change's own.
-  fileprivate func topics(of change: Change) -> [Topic] {
-    // By capacity: iterating a table that once was large takes long even if little is left in it.
-    lists.capacity < 8 ? lists.keys.filter { $0.contains(change) } : change.topics.filter { contains($0) }
   }
 }
 

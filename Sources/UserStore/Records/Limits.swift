@@ -10,6 +10,8 @@ enum Limits {
   static let ids: ClosedRange<Int64> = .min...1 << 62
   /// The length of a consumer's name, in Unicode scalars.
   static let consumerNameLength = 1...200
+  /// The length of an event's name, in Unicode scalars.
+  static let eventNameLength = 1...200
   /// The size of one value: 16 MiB.
   static let valueBytes = 1 << 24
 
@@ -174,6 +176,15 @@ enum Limits {
   static func checkIndex(on attribute: AttributeName) throws(StoreError) {
     if attribute == .id { throw StoreError(.badValue, "the id needs no index") }
     try checkAttribute(attribute)
+  }
+
+  static func checkEvent(_ name: String, _ payload: StoredValue) throws(StoreError) {
+    try check(name, "the name of an event", eventNameLength)
+    guard payload.byteCount <= valueBytes else {
+      throw StoreError(
+        .badValue, "the payload of an event can have at most \(valueBytes) bytes, not \(payload.byteCount)")
+    }
+    if case .real(let real) = payload, real.isNaN { throw StoreError(.badValue, "NaN cannot be stored") }
   }
 
   static func checkConsumer(_ name: String) throws(StoreError) {

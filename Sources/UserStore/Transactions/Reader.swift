@@ -77,7 +77,7 @@ final class Reader: PageSource, Sendable {
       guard let last = rows.last?.sequence else {
         throw StoreError(.compacted, "the changes after revision \(start) were deleted")
       }
-      return (rows.filter { !$0.isEnd }.map(\.change), last)
+      return (rows.entries, last)
     }
   }
 

@@ -54,19 +54,39 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
       throw StoreError(
         .compacted, "cannot undo revision \(found.sequence): some changes of this write were deleted from the log")
     }
+    // The newest one was chosen because it has a change.
+    if revision != nil, try !hasChange(found, after: horizon) {
+      throw StoreError(
+        .revisionNotFound, "the write that ends at revision \(found.sequence) has only events: nothing can be undone")
+    }
     return (found.first, found.sequence)
   }
 
+  /// The newest write of the library that has changed a record.
   private mutating func newestEnd(after horizon: Int64) throws(StoreError) -> SetEnd? {
     var last = Int64.max
     while true {
       let rows = try session.rows(after: horizon, through: last, newestFirst: true)
-      if let row = rows.first(where: { $0.isEnd && !$0.isForeign }) {
-        return SetEnd(sequence: row.sequence, first: row.firstOfSet, nonce: row.nonce)
-      }
       guard let oldest = rows.last else { return nil }
       last = oldest.sequence - 1
+      if let row = rows.first(where: { $0.isEnd && !$0.isForeign }) {
+        let end = SetEnd(sequence: row.sequence, first: row.firstOfSet, nonce: row.nonce)
+        if try hasChange(end, after: horizon) { return end }
+        last = row.sequence - 1
+      }
     }
+  }
+
+  /// Whether a write has more than notes in the rest of the log.
+  private mutating func hasChange(_ end: SetEnd, after horizon: Int64) throws(StoreError) -> Bool {
+    var last = end.sequence - 1
+    while last >= end.first {
+      let rows = try session.rows(after: max(horizon, end.first - 1), through: last, newestFirst: true)
+      if rows.contains(where: { !$0.isNote }) { return true }
+      guard let oldest = rows.last else { return false }
+      last = oldest.sequence - 1
+    }
+    return false
   }
 
   private mutating func noWriteMessage(for revision: Revision?) throws(StoreError) -> String {
@@ -89,7 +109,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     while last >= written.first {
       let rows = try session.rows(after: written.first - 1, through: last, newestFirst: true)
       guard let oldest = rows.last else { break }
-      for row in rows { try undo(row.change, &removed) }
+      for row in rows where !row.isNote { try undo(row.change, &removed) }
       last = oldest.sequence - 1
     }
   }

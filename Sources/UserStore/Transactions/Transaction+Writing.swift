@@ -134,7 +134,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     switch try session.put(attribute, of: id, value) {
     case .changed: return true
     case .unchanged: return false
-    case .noUser: throw Self.noUser(id)
+    case .noUser: throw .noUser(id)
     }
   }
 
@@ -207,27 +207,53 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ///
   /// - Throws: `StoreError.Code.userNotFound`, and any other `StoreError` if writing fails.
   public mutating func remove(_ id: UserStore.User.ID) throws(StoreError) {
-    if try !session.removeUser(id) { throw Self.noUser(id) }
+    if try !session.removeUser(id) { throw .noUser(id) }
+  }
+
+  /// Posts an event: it is delivered in order with the changes of this write, when the write is committed.
+  ///
+  /// An event alone is a change set without changes. Lists, attributes and observable users ignore events, and so does `undo`.
+  ///
+  /// - Parameters:
+  ///   - name: 1 to 200 Unicode scalars without control characters; listeners choose events by it (`Topic.event`).
+  ///   - payload: Any value of up to 16 MiB; null for none.
+  ///   - id: The user that the event is about; `purge` of this user removes the payload from the log.
+  /// - Throws: `StoreError.Code.badValue`, `.userNotFound` if there is no user with this identifier, and any other `StoreError` if
+  ///   writing fails. After the first two, the write can continue.
+  public mutating func post(
+    _ name: String, _ payload: StoredValue = .null, about id: UserStore.User.ID? = nil
+  ) throws(StoreError) {
+    try Limits.checkEvent(name, payload)
+    try session.append(.event(name: name, payload: payload, about: id))
   }
 
   /// The changes of this write so far, in order, for example to show what it would change before rolling it back.
   ///
   /// - Throws: `StoreError` if reading fails.
   public var pendingChanges: [UserStore.Change] {
+    mutating get throws(StoreError) { try pending.changes }
+  }
+
+  /// The changes and events of this write so far, in order.
+  package var pendingEntries: [UserStore.Entry] {
+    mutating get throws(StoreError) { try pending.merged }
+  }
+
+  private var pending: ChangeSet.Entries {
     mutating get throws(StoreError) {
       let start = try cursor
       var rows: [LogRow] = []
       while true {
         let last = rows.last?.sequence ?? start.revision.rawValue
         let more = try session.rows(withoutGapAfter: last, through: .max)
-        if more.isEmpty { return rows.filter { !$0.isEnd }.map(\.change) }
+        if more.isEmpty { return rows.entries }
         rows += more
       }
     }
   }
 
   private mutating func requireUser(_ id: User.ID) throws(StoreError) {
-    if try !hasUser(id) { throw Self.noUser(id) }
+    if try !hasUser(id) { throw .noUser(id) }
   }
 
   private mutating func requireFree(_ id: User.ID) throws(StoreError) {
@@ -237,5 +263,8 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     if try hasUser(id) { throw StoreError(.conflict, "user \(id) already exists") }
   }
 
-  private static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }
+}
+
+extension StoreError {
+  package static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }
 }

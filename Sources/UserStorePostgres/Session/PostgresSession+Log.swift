@@ -140,6 +140,10 @@ extension PostgresSession {
 
   // MARK: Writing
 
+  func append(_ note: Note) throws(StoreError) {
+    throw StoreError(.unsupported, "to be merged")
+  }
+
   func endSet(origin: String?) {
     guard let write else { return }
     guard write.mayHaveLogged else { return }

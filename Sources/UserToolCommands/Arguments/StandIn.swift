@@ -53,6 +53,16 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
     if let others { return !others.contains { $0.receives(attribute) } }
     return self.attribute.map { $0 == attribute } ?? true
   }
+
+  /// Whether a line is printed for this listener; an event has one line, without a listener.
+  func receives(_ entry: Entry) -> Bool { entry.event == nil ? receives(entry.attribute) : isRemainder }
+}
+
+extension [StandIn] {
+  /// The listeners, and a stand-in that receives the events.
+  var withEvents: [StandIn] {
+    contains(where: \.isRemainder) ? self : self + [.remainder(after: [StandIn("", nil)])]
+  }
 }
 
 /// The `--listener` option of several commands.

@@ -91,7 +91,7 @@ import Testing
 
   @Test func `a row of an unknown kind is delivered as unknown, and the feed continues`() async throws {
     var iterator = store.changeSets(after: try await store.read { try $0.cursor }).makeAsyncIterator()
-    try folder.shell("INSERT INTO changes (op, user, attribute, old, new) VALUES (9, NULL, NULL, 1, x'00')")
+    try folder.shell("INSERT INTO changes (op, user, attribute, old, new) VALUES (-9, NULL, NULL, 1, x'00')")
     try folder.shell("INSERT INTO changes (op, old) VALUES (0, 'nonsense')")
     let first = try await iterator.next()
     #expect(try first?.changes.map(\.kind).first == .unknown)

@@ -78,7 +78,7 @@ import Testing
     #expect(try folder.open().read { try $0.user(id)?.name } == "Zoë")
   }
 
-  @Test(arguments: 0...Migration.latest)
+  @Test(arguments: [0] + Array(Migration.oldest...Migration.latest))
   func `a migrations table with computed columns, which fail when they are read, is not read`(_ version: Int64) throws {
     let folder = try Folder()
     try folder.shell(
@@ -184,8 +184,10 @@ import Testing
   @Test func `compaction throws corrupt if the root page of a table belongs to another table`() throws {
     let folder = try Folder()
     try folder.open { $0.watchesOtherProcesses = false }.close()
+    // The first row is as in a file of earlier migrations, and can be read as that of meta.
     try folder.shell(
       """
+      INSERT INTO migrations VALUES (1, 'users_and_changes', '');
       PRAGMA writable_schema = ON;
       UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'migrations') WHERE name = 'meta'
       """)

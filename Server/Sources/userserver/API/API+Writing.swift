@@ -99,6 +99,31 @@ extension API {
     return json(JSONText.object([("undone", "\(revision)")] + (try await end(of: written))))
   }
 
+  func post(_ request: Request) async throws -> Response {
+    _ = try Parameters(request)
+    try checkConditions(of: request)
+    let (name, payload, user) = try Self.event(try await writtenBody(request))
+    let written = try await write(request) { users in try users.post(name, payload, about: user) }
+    return json(JSONText.object(try await end(of: written)), status: .created)
+  }
+
+  /// Reads an event with the members that its line in `GET /changes` has.
+  private static func event(_ body: [UInt8]) throws -> (name: String, payload: StoredValue, user: User.ID?) {
+    let members = try RecordText.members(body)
+    if let other = members.first(where: { !["event", "user", "payload"].contains($0.name) }) {
+      throw Problem.badRequest("an event has no member \"\(other.name.prefix(40))\"", hint: "event user payload")
+    }
+    let value = { name in members.last { $0.name == name }?.value ?? .null }
+    guard case .text(let name) = value("event") else {
+      throw Problem.badRequest("the member \"event\" must be its name")
+    }
+    switch value("user") {
+    case .null: return (name, value("payload"), nil)
+    case .integer(let id): return (name, value("payload"), User.ID(id))
+    default: throw Problem.badRequest("the member \"user\" must be the id of a user")
+    }
+  }
+
   // MARK: Conditions
 
   /// The tags of If-Match, without which a request could overwrite what its client has not seen.

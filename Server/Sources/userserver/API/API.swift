@@ -118,6 +118,7 @@ struct API: HTTPResponder {
     case "openapi.json": Resource(access: .anybody, methods: [(.get, openAPI)])
     case "about": Resource(methods: [(.get, about)])
     case "users": Resource(methods: [(.get, users), (.post, add)])
+    case "events": Resource(methods: [(.post, post)])
     case "changes": Resource(types: [], methods: [(.get, changes)])
     case "lists": Resource(types: [Self.eventStream], methods: [(.get, list)])
     case "consumers": Resource(methods: [(.get, consumers)])

@@ -17,15 +17,22 @@ struct ChangeFilter: Sendable {
       user = nil
     }
     operations = Set(parameters.all("op"))
-    let known = ["insert", "update", "delete"]
+    let known = ["insert", "update", "delete", "event"]
     if let other = operations.first(where: { !known.contains($0) }) {
       throw .badRequest(
         "there is no operation \"\(other.prefix(40))\"", parameter: "op", hint: known.joined(separator: " "))
     }
   }
 
-  func accepts(_ change: UserStore.Change) -> Bool {
-    (user ?? change.user) == change.user && (attributes.isEmpty || attributes.contains(change.attribute))
-      && (operations.isEmpty || operations.contains(change.kind.rawValue))
+  func accepts(_ entry: UserStore.Entry) -> Bool {
+    switch entry {
+    case .change(let change):
+      (user ?? change.user) == change.user && (attributes.isEmpty || attributes.contains(change.attribute))
+        && (operations.isEmpty || operations.contains(change.kind.rawValue))
+    // An event is about no attribute.
+    case .event(let event):
+      (user == nil || user == event.user) && attributes.isEmpty
+        && (operations.isEmpty || operations.contains("event"))
+    }
   }
 }

@@ -31,17 +31,17 @@ struct ChangePart {
 
   /// Renders changes until the part is full; the rest of a huge set is not read.
   init(of set: UserStore.ChangeSet, _ filter: ChangeFilter) async throws {
-    var (bytes, last) = (0, UserStore.Change?.none)
-    try await set.iterate { change in
-      guard filter.accepts(change) else { return true }
+    var (bytes, last) = (0, UserStore.Entry?.none)
+    try await set.iterateEntries { entry in
+      guard filter.accepts(entry) else { return true }
       if texts.count == Parts.countLimit || bytes >= Parts.byteLimit {
-        next = change.sequence
+        next = entry.sequence
         return false
       }
-      let text = change.json(in: set, isLast: false)
+      let text = entry.json(in: set, isLast: false)
       texts.append(text)
       bytes += text.utf8.count
-      last = change
+      last = entry
       return true
     }
     guard let last else { return }

@@ -24,6 +24,8 @@ def odd_writes(server):
     server.write("DELETE", "/users/2", headers={"If-Match": "*"})
     usertool("purge", "2", "--yes", database=server.database)
     server.patch(4, age=2)
+    server.post("invited", user=4, payload='{"by":2}')
+    server.post("restarted")
 
 
 class Lines(TestCase):

@@ -59,9 +59,12 @@ extension StoreCheck {
   private mutating func checkRows(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
     let sql = """
       SELECT seq, nonce IS NULL, op, old FROM changes WHERE seq > \(horizon) AND (
-        nonce IS NULL OR op IS NULL OR op NOT BETWEEN 0 AND 3
+        nonce IS NULL OR op IS NULL OR op NOT BETWEEN 0 AND \(Note.eventOperation)
         OR op = 0 AND (typeof(old) IS NOT 'integer' OR old NOT BETWEEN 1 AND seq - 1)
-        OR op > 0 AND (user IS NULL OR attribute IS NULL))
+        OR op BETWEEN 1 AND 4 AND (user IS NULL OR attribute IS NULL)
+        OR op = \(Note.purgedOperation) AND user IS NULL
+        OR op = \(Note.eventOperation) AND typeof(old) IS NOT 'text'
+        OR op > 4 AND attribute IS NOT NULL)
       """
     try rows(sql, of: connection) { check, row in
       let what = row.integer(1) == 1 ? "has no nonce" : "was not written by this library or its triggers"

@@ -115,9 +115,17 @@ enum Schema {
     _ version: Int64, _ connection: borrowing Connection
   ) throws(StoreError) -> SchemaCheck {
     guard version > 0 else { throw StoreError(.schemaChanged, "the schema version \(version) is invalid") }
+    guard version >= Migration.oldest else { throw tooOld(version) }
     let check = try SchemaCheck(connection, version: version)
     try checkMigrations(connection, through: version)
     return check
+  }
+
+  private static func tooOld(_ version: Int64) -> StoreError {
+    StoreError(
+      .schemaTooOld,
+      "the database has schema version \(version); this library migrates files from version \(Migration.oldest) on",
+      hint: "export the users with the version of usertool that made the file, and import them into a new one")
   }
 
   /// Checks that the migrations that the file has recorded are those that are compiled in.
@@ -128,7 +136,9 @@ enum Schema {
     try connection.rows("SELECT number, fingerprint FROM migrations LIMIT 10000", to: "read the migrations") {
       applied[$0.integer(0)] = $0.text(1)
     }
-    for migration in Migration.all where migration.number <= version {
+    // Five migrations have made the oldest version, or one: the check of the schema covers them.
+    applied = applied.filter { $0.key > Migration.oldest }
+    for migration in Migration.all where migration.number <= version && migration.number > Migration.oldest {
       switch applied.removeValue(forKey: migration.number) {
       case migration.fingerprint: continue
       case nil: throw StoreError(.schemaChanged, "migration \(migration.number) is missing")

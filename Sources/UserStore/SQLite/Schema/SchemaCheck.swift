@@ -36,7 +36,7 @@ struct SchemaCheck {
 
   private static func built(_ version: Int64) throws(StoreError) -> Connection {
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    for migration in Migration.all.prefix(Int(version)) {
+    for migration in Migration.all where migration.number <= version {
       try connection.execute(migration.sql, to: "build the schema")
     }
     return connection

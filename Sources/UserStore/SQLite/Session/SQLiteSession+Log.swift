@@ -28,6 +28,9 @@ extension SQLiteSession {
   private static let insertEnd = SQL(
     "write", "INSERT INTO changes (op, attribute, old, nonce, at) VALUES (0, ?1, ?2, ?3, ?4)")
 
+  private static let insertNote = SQL(
+    "write", "INSERT INTO changes (op, user, old, new, at) VALUES (?1, ?2, ?3, ?4, ?5)")
+
   func logEnd() throws(StoreError) -> Cursor {
     guard let cursor = try connection.first(Self.selectEnd, make: Cursor.init) else { throw Self.noMeta }
     try Revision.check(cursor.revision.rawValue)
@@ -70,6 +73,18 @@ extension SQLiteSession {
     try connection.first(Self.countChanges, .integer(start)) { Int($0.integer(0)) } ?? 0
   }
 
+  func append(_ note: Note) throws(StoreError) {
+    let (operation, user, old, new): (Int64, User.ID?, StoredValue, StoredValue) =
+      switch note {
+      case .purged(let id): (Note.purgedOperation, id, .null, .null)
+      case .event(let name, let payload, let id): (Note.eventOperation, id, .text(name), payload)
+      }
+    if case .event(_, _, let id?) = note, try value(.name, of: id).isNull { throw .noUser(id) }
+    try connection.run(
+      Self.insertNote, .integer(operation), user.map { .integer($0.rawValue) } ?? .null, old, new,
+      .integer(WallClock.milliseconds))
+  }
+
   /// Returns the new end of the log; nil if there are no rows.
   func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
     // The hook avoids the query if nothing can have been logged.
@@ -94,8 +109,9 @@ extension LogRow {
   fileprivate init(_ row: borrowing Statement) {
     let operation = row.integer(1)
     self.init(
-      sequence: row.integer(0), operation: operation, user: row.integer(2),
-      // Only an end can be without: asking every row takes 1 % of the instructions of a replay.
+      // Only an end and a note can be without: asking every row takes 1 % of the instructions of a replay.
+      sequence: row.integer(0), operation: operation,
+      user: operation < Note.firstOperation ? row.integer(2) : row.integerOrNil(2),
       attribute: operation == 0 ? row.textOrNil(3) : row.text(3), old: row.value(4), new: row.value(5),
       nonce: row.integer(6),
       timestamp: row.integer(7))

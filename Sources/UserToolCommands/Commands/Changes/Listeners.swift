@@ -44,6 +44,7 @@ extension Topic {
     case .user(let id): "user \(id)"
     case .attributeOfAll(let name): "\(name) of all users"
     case .attributeOfUser(let name, let id): "\(name) of user \(id)"
+    case .event(let name): "event \(name)"
     }
   }
 }

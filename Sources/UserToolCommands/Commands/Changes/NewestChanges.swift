@@ -47,13 +47,15 @@ struct NewestChanges {
   ) throws -> (kept: ArraySlice<Int64>, isCut: Bool) {
     var (kept, total) = ([Int64](), 0)
     try store.forEachSet(after: start) { set in
-      try set.forEach { change in
+      try set.iterateEntries { entry in
         // A set of other programs' transactions may reach across the end.
-        guard change.sequence <= end.revision.rawValue, filter.accepts(Entry(change)) else { return }
-        kept.append(change.sequence)
+        guard entry.sequence <= end.revision.rawValue else { return false }
+        guard filter.accepts(Entry(entry)) else { return true }
+        kept.append(entry.sequence)
         total += 1
         // Not one by one, which would move all of them each time.
         if kept.count > count, kept.count - count >= max(count, 1_024) { kept.removeFirst(kept.count - count) }
+        return true
       }
       return set.revision < end.revision
     }

@@ -1,10 +1,10 @@
 import ArgumentParser
 import UserStore
 
-/// A line of a stream: a change, or a part of the current state.
+/// A line of a stream: a change, an event, or a part of the current state.
 struct Entry {
   enum Operation: String, ExpressibleByArgument, CaseIterable, Sendable {
-    case insert, update, delete, snapshot
+    case insert, update, delete, event, snapshot
     /// A row of the log that no version of the library writes.
     case unknown
 
@@ -13,13 +13,34 @@ struct Entry {
   }
 
   let operation: Operation
-  let user: User.ID
+  /// nil for an event about no user.
+  let user: User.ID?
   let attribute: AttributeName
   let old: StoredValue
   let new: StoredValue
   let milliseconds: Int64
   /// Whether the values were erased by a purge.
   let isPurged: Bool
+  /// The event, if it is one; then the other properties have its user, its name, and its payload.
+  let event: Event?
+
+  init(_ entry: UserStore.Entry) {
+    switch entry {
+    case .change(let change): self.init(change)
+    case .event(let event): self.init(event)
+    }
+  }
+
+  init(_ event: Event) {
+    operation = .event
+    user = event.user
+    attribute = AttributeName(event.name)
+    old = .null
+    new = event.payload
+    milliseconds = event.timestamp
+    isPurged = false
+    self.event = event
+  }
 
   init(_ change: Change) {
     operation = Operation(rawValue: change.kind.rawValue) ?? .unknown
@@ -29,6 +50,7 @@ struct Entry {
     new = change.new
     milliseconds = change.timestamp
     isPurged = change.isPurged
+    event = nil
   }
 
   /// Creates a part of the current state.
@@ -40,6 +62,7 @@ struct Entry {
     new = value
     self.milliseconds = milliseconds
     isPurged = false
+    event = nil
   }
 
   /// The current state of a user, one entry for each attribute.
@@ -58,7 +81,12 @@ struct Entry {
   /// - Returns: the record.
   func record(at cursor: Cursor?, isLast: Bool, listener: StoredValue?) -> Record {
     var record = Record(fields: Change.fields(of: cursor, isLast: isLast))
-    record.fields += Change.fields(operation.rawValue, of: user, attribute, old: old, new: new, at: milliseconds)
+    if let event {
+      record.fields += event.fields
+      record.aliases = ["attribute": "event", "new": "payload"]
+    } else if let user {
+      record.fields += Change.fields(operation.rawValue, of: user, attribute, old: old, new: new, at: milliseconds)
+    }
     record.isPurged = isPurged
     if let listener { record.fields.append(("listener", listener)) }
     return record

@@ -10,7 +10,7 @@ struct Filter: Sendable {
 
   func accepts(_ entry: Entry) -> Bool {
     (user.map { $0 == entry.user } ?? true)
-      && (attributes.isEmpty || attributes.contains(entry.attribute))
+      && (attributes.isEmpty || entry.event == nil && attributes.contains(entry.attribute))
       && (operations.isEmpty || operations.contains(entry.operation))
       && (start.map { $0 <= entry.milliseconds } ?? true)
   }

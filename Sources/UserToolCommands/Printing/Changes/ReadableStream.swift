@@ -22,6 +22,7 @@ struct ReadableStream {
   func takes(_ entry: Entry) -> Bool {
     guard let last = group.last else { return true }
     return group.count < Self.groupLimit && last.user == entry.user && last.operation == entry.operation
+      && entry.event == nil
   }
 
   /// The lines for the group.
@@ -35,7 +36,7 @@ struct ReadableStream {
     guard let standIns else { return group.filter { _ in admit() }.map { header([$0], at: cursor) } }
     var lines: [String] = []
     for standIn in standIns {
-      for entry in group where standIn.receives(entry.attribute) && admit() {
+      for entry in group where standIn.receives(entry) && admit() {
         if lines.isEmpty { lines.append(header(group, at: cursor)) }
         if !standIn.isRemainder { lines.append(line(entry, for: standIn)) }
       }
@@ -48,8 +49,9 @@ struct ReadableStream {
     let time = Timestamp(milliseconds: group[0].milliseconds)
     let revision = cursor.map { "rev \($0.revision)" } ?? "dry run"
     let changes = Self.label(group[0].operation) + group.map { text(of: $0) }.joined(separator: ", ")
-    return [style.bold(revision), style.dim(showsDate ? time.local : time.localTime), "user \(group[0].user)", changes]
-      .joined(separator: "  ")
+    let user = group[0].user.map { ["user \($0)"] } ?? []
+    let parts = [style.bold(revision), style.dim(showsDate ? time.local : time.localTime)] + user + [changes]
+    return parts.joined(separator: "  ")
   }
 
   /// The line for a listener, with the new value.
@@ -66,6 +68,7 @@ struct ReadableStream {
     case .insert: "added: "
     case .delete: "removed: "
     case .snapshot: "current: "
+    case .event: "event "
     case .update: ""
     case .unknown: "unknown: "
     }
@@ -75,6 +78,7 @@ struct ReadableStream {
     let name = entry.attribute.shown
     if entry.isPurged { return name + " (purged)" }
     return switch entry.operation {
+    case .event: name + (entry.new.isNull ? "" : " " + style.new(entry.new.shown))
     case .insert, .snapshot: name + " " + style.new(entry.new.quoted)
     case .delete: name + " " + style.old(entry.old.quoted)
     case .update, .unknown: name + " " + style.old(entry.old.quoted) + " → " + style.new(entry.new.quoted)

@@ -26,16 +26,16 @@ struct ReportedWrite {
     try common.withStore(.readWrite) { store in
       let recorder = CallRecorder()
       var end: Revision?
-      let changes = try store.write(origin: origin, isDryRun: isDryRun) { transaction in
+      let entries = try store.write(origin: origin, isDryRun: isDryRun) { transaction in
         let chosen = try choose(&transaction)
         let start = try transaction.cursor.revision
         recorder.bind(standIns, to: store.listeners, for: topic(chosen))
         try body(&transaction, chosen)
         let revision = try transaction.revision
         if revision > start { end = revision }
-        return isDryRun ? try transaction.pendingChanges : []
+        return isDryRun ? try transaction.pendingEntries : []
       }
-      if isDryRun { return print(changes) }
+      if isDryRun { return print(entries) }
       guard let end else { return common.note("unchanged") }
       do { try print(recorder.calls.filter { $0.set.revision == end }) } catch let error as StoreError {
         // Not the status of the error's code, which can mean that nothing was changed.
@@ -45,11 +45,11 @@ struct ReportedWrite {
     }
   }
 
-  private func print(_ changes: [Change]) {
+  private func print(_ entries: [UserStore.Entry]) {
     var printer = makePrinter(standIns: nil, Output())
-    if !common.quiet { printer.print(changes.map { Entry($0) }, at: nil, to: nil) }
+    if !common.quiet { printer.print(entries.map { Entry($0) }, at: nil, to: nil) }
     printer.end()
-    common.note(changes.isEmpty ? "unchanged" : "dry run: nothing was changed")
+    common.note(entries.isEmpty ? "unchanged" : "dry run: nothing was changed")
   }
 
   /// Prints the calls for a write that was committed.

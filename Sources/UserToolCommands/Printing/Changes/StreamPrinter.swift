@@ -34,9 +34,9 @@ struct StreamPrinter {
   mutating func print(_ set: ChangeSet, to standIns: [StandIn]?) throws -> Bool {
     isCut = false
     if isReadable {
-      try printReadable(set, to: standIns)
+      try printReadable(set, to: standIns?.withEvents)
     } else if let standIns {
-      for standIn in standIns { try printLines(set, to: standIn) }
+      for standIn in standIns.withEvents { try printLines(set, to: standIn) }
     } else {
       try printLines(set, to: nil)
     }
@@ -70,7 +70,7 @@ struct StreamPrinter {
       return
     }
     for standIn in standIns.map({ $0.map(Optional.some) }) ?? [nil] {
-      for entry in entries where standIn?.receives(entry.attribute) ?? true { hold(entry, for: standIn, at: cursor) }
+      for entry in entries where standIn?.receives(entry) ?? true { hold(entry, for: standIn, at: cursor) }
     }
   }
 
@@ -106,7 +106,7 @@ struct StreamPrinter {
   func rows(of entries: [Entry], at cursor: Cursor, to standIns: [StandIn]?, columns: Int) -> Int {
     let entries = entries.filter { filter.accepts($0) && isReceived($0, standIns) }
     if !isReadable {
-      return entries.reduce(0) { sum, entry in sum + (standIns?.count { $0.receives(entry.attribute) } ?? 1) }
+      return entries.reduce(0) { sum, entry in sum + (standIns?.count { $0.receives(entry) } ?? 1) }
     }
     var layout = readable
     var lines: [String] = []
@@ -153,9 +153,9 @@ struct StreamPrinter {
 
   private mutating func printLines(_ set: ChangeSet, to standIn: StandIn?) throws {
     if isCut { return }
-    try set.iterate { change in
-      let entry = Entry(change)
-      guard filter.accepts(entry), standIn?.receives(entry.attribute) ?? true else { return true }
+    try set.iterateEntries { entry in
+      let entry = Entry(entry)
+      guard filter.accepts(entry), standIn?.receives(entry) ?? true else { return true }
       guard mayContinue(), admit() else { return false }
       hold(entry, for: standIn, at: set.cursor)
       return true
@@ -163,8 +163,8 @@ struct StreamPrinter {
   }
 
   private mutating func printReadable(_ set: ChangeSet, to standIns: [StandIn]?) throws {
-    try set.iterate { change in
-      let entry = Entry(change)
+    try set.iterateEntries { entry in
+      let entry = Entry(entry)
       guard filter.accepts(entry), isReceived(entry, standIns) else { return true }
       guard mayContinue() else { return false }
       add(entry, at: set.cursor, standIns)
@@ -174,7 +174,7 @@ struct StreamPrinter {
   }
 
   private func isReceived(_ entry: Entry, _ standIns: [StandIn]?) -> Bool {
-    standIns.map { $0.contains { $0.receives(entry.attribute) } } ?? true
+    standIns.map { $0.contains { $0.receives(entry) } } ?? true
   }
 
   private mutating func add(_ entry: Entry, at cursor: Cursor?, _ standIns: [StandIn]?) {

@@ -6,6 +6,8 @@ struct Record {
   var fields: [(name: String, value: StoredValue)]
   /// Whether its values were erased by a purge.
   var isPurged = false
+  /// The fields whose values stand in columns of other names, where lines have columns.
+  var aliases: [String: String] = [:]
 
   /// One line of JSON.
   var json: JSON { .record(fields, isPurged: isPurged) }
@@ -27,7 +29,9 @@ struct Record {
   }
 
   /// The value of a field; names are compared by their bytes, as in the store.
-  subscript(name: String) -> StoredValue? { fields.first { $0.name.hasSameBytes(as: name) }?.value }
+  subscript(name: String) -> StoredValue? {
+    fields.first { $0.name.hasSameBytes(as: aliases[name] ?? name) }?.value
+  }
 }
 
 /// Comma-separated values, as in RFC 4180, with line feeds.

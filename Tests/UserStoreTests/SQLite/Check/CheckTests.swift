@@ -94,7 +94,7 @@ import Testing
     // The schema.
     Sabotage(sql: "CREATE VIEW extra AS SELECT 1", findings: ["problem schema"]),
     Sabotage(sql: "DROP TABLE consumers", findings: ["problem schema"]),
-    Sabotage(sql: "DELETE FROM migrations WHERE number = 1", findings: ["problem schema"]),
+    Sabotage(sql: "DELETE FROM migrations WHERE number = 6", findings: ["problem schema"]),
   ])
   func `check finds each sabotage`(_ sabotage: Sabotage) throws {
     try folder.withoutTriggers(sabotage.sql)
@@ -267,7 +267,7 @@ import Testing
 
   @Test func `an older schema version is a warning, and is checked as well`() throws {
     let old = try Folder()
-    try old.makeOld(1, "INSERT INTO users (name) VALUES ('a')")
+    try old.makeOld(Migration.oldest, "INSERT INTO users (name) VALUES ('a')")
     let findings = try UserStore.check(path: old.database).filter { $0.kind != .permissions }
     #expect(findings.map(\.kind) == [.schema] && findings.map(\.severity) == [.warning])
     try old.withoutTriggers("UPDATE users SET name = 'b'")

@@ -12,7 +12,7 @@ import Testing
   func `a store in another format works`(_ setting: String) throws {
     let folder = try Folder()
     try folder.shell("\(setting); CREATE TABLE first (x); DROP TABLE first")
-    try folder.makeOld(Migration.all.count)
+    try folder.makeOld(Migration.latest)
     try exercise(folder)
   }
 
@@ -20,7 +20,7 @@ import Testing
     throws
   {
     let folder = try Folder()
-    try folder.makeOld(Migration.all.count)
+    try folder.makeOld(Migration.latest)
     try Program.run(
       "sqlite3", ["-cmd", ".filectrl reserve_bytes \(count)", folder.database, "PRAGMA journal_mode = DELETE; VACUUM"])
     #expect(try folder.bytes()[20] == UInt8(count))
@@ -32,7 +32,7 @@ import Testing
   ) throws {
     let folder = try Folder()
     try folder.shell("PRAGMA encoding = '\(encoding)'; CREATE TABLE first (x); DROP TABLE first")
-    try folder.makeOld(Migration.all.count)
+    try folder.makeOld(Migration.latest)
     let bytes = try folder.bytes()
     let error = #expect(throws: StoreError.self) { try folder.open() }
     #expect(error?.code == .cannotOpen && error?.message.contains("UTF-16") == true, "\(error as Any)")

@@ -73,12 +73,12 @@ import Testing
   }
 
   @Test func `the copy of an older layout is adopted and then migrated`() throws {
-    for count in 1..<Int(Migration.latest) {
-      let old = folder.path + "/old\(count).db"
-      try folder.makeOld(count, "INSERT INTO users (name) VALUES ('old')", at: old)
+    for version in Migration.oldest..<Migration.latest {
+      let old = folder.path + "/old\(version).db"
+      try folder.makeOld(version, "INSERT INTO users (name) VALUES ('old')", at: old)
       try folder.shell("PRAGMA user_version = 0; PRAGMA application_id = 0", old)
       #expect(try UserStore.adopt(path: old, busyTimeout: .seconds(5), isKept: true))
-      #expect(try folder.shell("PRAGMA user_version", old) == "\(count)\n")
+      #expect(try folder.shell("PRAGMA user_version", old) == "\(version)\n")
       #expect(try UserStore(path: old).read { try $0.users().map { try $0.name } } == ["old"])
     }
   }

@@ -15,8 +15,8 @@ import Testing
     #expect(try SchemaCheck.latest == SchemaCheck.objects(Migration.latest))
   }
 
-  @Test(arguments: 1..<Migration.all.count)
-  func `an older file keeps its records, its log and its cursors`(_ version: Int) throws {
+  @Test(arguments: Migration.oldest..<Migration.latest)
+  func `an older file keeps its records, its log and its cursors`(_ version: Int64) throws {
     try folder.makeOld(version, "INSERT INTO users (name) VALUES ('NIX'); UPDATE users SET name = 'Zoë';")
     let epoch = try #require(Int64(folder.shell("SELECT epoch FROM meta").dropLast()))
     let store = try folder.open()
@@ -26,8 +26,9 @@ import Testing
     #expect(try folder.shell("PRAGMA user_version") == "\(Migration.latest)\n")
   }
 
-  @Test(arguments: 1..<Migration.all.count)
-  func `an older file with missing triggers is repaired before the migration, with a new epoch`(_ version: Int) throws {
+  @Test(arguments: Migration.oldest..<Migration.latest)
+  func `an older file with missing triggers is repaired before the migration, with a new epoch`(_ version: Int64) throws
+  {
     try folder.makeOld(version, "DROP TRIGGER users_after_update; INSERT INTO users (name) VALUES ('NIX');")
     let epoch = try #require(Int64(folder.shell("SELECT epoch FROM meta").dropLast()))
     let store = try folder.open()
@@ -36,28 +37,56 @@ import Testing
     #expect(try store.page(after: nil).last?.changes.map(\.new) == [.text("Zoë")])
   }
 
-  @Test(arguments: 1..<Migration.all.count)
-  func `an older file with a changed schema is not migrated`(_ version: Int) throws {
+  @Test(arguments: Migration.oldest..<Migration.latest)
+  func `an older file with a changed schema is not migrated`(_ version: Int64) throws {
     try folder.makeOld(version, "CREATE TRIGGER extra AFTER INSERT ON migrations BEGIN DELETE FROM users; END;")
     #expect(code { try folder.open() } == .schemaChanged)
     #expect(try folder.shell("PRAGMA user_version") == "\(version)\n")
   }
 
-  @Test(arguments: 1..<Migration.all.count)
-  func `an older file is refused for reading until it has been opened for writing`(_ version: Int) throws {
+  @Test(arguments: Migration.oldest..<Migration.latest)
+  func `an older file is refused for reading until it has been opened for writing`(_ version: Int64) throws {
     try folder.makeOld(version)
     var configuration = Configuration()
     configuration.access = .readOnly
     #expect(code { try UserStore(path: folder.database, configuration: configuration) } == .schemaTooOld)
   }
 
+  @Test(arguments: 1..<Migration.oldest, ["", "DROP TRIGGER users_after_update;"])
+  func `a file of a layout before the oldest is refused with a way out, and left unchanged`(
+    _ version: Int64, _ damage: String
+  ) throws {
+    try folder.makeOld(Migration.oldest, "\(damage) PRAGMA user_version = \(version)")
+    let before = try folder.rows()
+    for access in [Configuration.Access.createIfMissing, .readWrite, .readOnly] {
+      let error = #expect(throws: StoreError.self) { try folder.open { $0.access = access } }
+      #expect(error?.code == .schemaTooOld && error?.hint?.contains("export the users") == true, "\(error as Any)")
+    }
+    #expect(try folder.rows() == before)
+    #expect(try folder.shell("PRAGMA user_version") == "\(version)\n")
+  }
+
+  @Test func `a file of five migrations is as one that the first migration makes`() throws {
+    try folder.makeOld(5)
+    try folder.shell(
+      """
+      DELETE FROM migrations;
+      INSERT INTO migrations VALUES (1, 'users_and_changes', 'a'), (2, 'consumers', 'b'), (3, 'log_size', 'c'),
+        (4, 'log_keys_and_search', 'd'), (5, 'indexes', 'e')
+      """)
+    _ = try folder.open().write { try $0.add(name: "Zoë") }
+    #expect(try folder.shell("SELECT number FROM migrations") == "1\n2\n3\n4\n5\n6\n")
+    _ = try folder.open()
+  }
+
   @Test(arguments: [
     "INSERT INTO users (id, name) VALUES (9223372036854775807, 'last')",
-    "INSERT INTO users (name) VALUES ('x'); UPDATE sqlite_sequence SET seq = 9223372036854775807",
+    "INSERT INTO sqlite_sequence (name, seq) VALUES ('users', 9223372036854775807)",
   ])
   func `an older file that has given the largest id gives no new ids, and accepts chosen ids`(_ records: String) throws
   {
-    try folder.makeOld(3, records)
+    try folder.makeOld(5)
+    try folder.withoutTriggers(records)
     let store = try folder.open()
     let error = #expect(throws: StoreError.self) { try store.write { try $0.add(name: "Zoë") } }
     #expect(

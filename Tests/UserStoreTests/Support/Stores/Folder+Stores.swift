@@ -4,16 +4,16 @@ import Foundation
 
 /// Files that other programs or older versions wrote, and the contents of files.
 extension Folder {
-  /// Creates a database as the library did when it had only the first `count` migrations.
-  func makeOld(_ count: Int, _ records: String = "", at file: String? = nil) throws {
-    let old = Migration.all.prefix(count)
+  /// Creates a database as the library did when its latest schema version was `version`.
+  func makeOld(_ version: Int64, _ records: String = "", at file: String? = nil) throws {
+    let old = Migration.all.filter { $0.number <= version }
     let rows = old.map { "INSERT INTO migrations VALUES (\($0.number), '\($0.name)', '\($0.fingerprint)');" }
     try shell(
       """
       PRAGMA journal_mode = WAL;
       \(old.map(\.sql).joined(separator: "\n"))
       \(rows.joined(separator: "\n"))
-      PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(count);
+      PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version);
       \(records)
       """, file)
   }

@@ -69,3 +69,8 @@ extension RetentionPolicy {
   /// Keeps `count` rows.
   static func rows(_ count: Int) -> RetentionPolicy { RetentionPolicy(Limits(changes: count)) }
 }
+
+extension ChangeSet.Content {
+  /// A small set of changes without events.
+  static func held(_ changes: [Change]) -> Self { .held(ChangeSet.Entries(changes: changes)) }
+}

@@ -112,7 +112,7 @@ import Testing
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
     let (old, temporary) = (workspace.folder + "/old.db", workspace.folder + "/temporary")
-    let golden = Workspace.project.appending(path: "Tests/Golden/layout1.db").path
+    let golden = Workspace.project.appending(path: "Tests/Golden/layout5.db").path
     try FileManager.default.copyItem(atPath: golden, toPath: old)
     try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
     let restored = try workspace.run("restore", old, "--yes", environment: ["TMPDIR": temporary])

@@ -23,7 +23,7 @@ export class Feed {
 
   #take(events, received) {
     for (const event of events) {
-      const changes = this.log.apply(event);
+      const changes = this.log.apply(event).filter(({ op }) => op !== "event");
       // Changes of the past count for no figure of the present.
       if (event.event === "opened") this.#isCurrent = false;
       if (event.event === "progress" && received !== null) this.#isCurrent = true;

@@ -20,15 +20,20 @@ export class ChangeDialog {
     const { set, user } = this.#row;
     const dialog = openDialog(`Revision ${inDigits(set.revision)}`, { className: "change-dialog" });
     const table = element("div", { class: "before-after" }, hint("Reading the user as it was…"));
-    dialog.body.append(
-      this.#facts(), this.#undo(dialog), element("h3", {}, `User ${user}, before and after`), table);
+    dialog.body.append(this.#facts(), this.#undo(dialog));
+    if (this.#row.op === "event") {
+      dialog.body.append(element("h3", {}, "Payload"), element("div", { class: "payload" }, fullValue(this.#row.new)));
+      return;
+    }
+    dialog.body.append(element("h3", {}, `User ${user}, before and after`), table);
     this.#fill(table);
   }
 
   #facts() {
-    const { set, op, user, attribute } = this.#row;
+    const { set, op, user, attribute, event } = this.#row;
     const facts = [
-      ["Change", `${operations[op] ?? op}: ${plainText(attribute)} of user ${user}`],
+      op === "event" ? ["Event", `${plainText(event)}${user && ` about user ${user}`}`]
+        : ["Change", `${operations[op] ?? op}: ${plainText(attribute)} of user ${user}`],
       ["Written by", element("bdi", {}, visibleText(originOf(set) || "unknown"))],
       ["At", set.at],
       ["Set", `${counted(set.length, "change")}${partInWords(set)}`],

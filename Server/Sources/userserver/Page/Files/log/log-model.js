@@ -5,7 +5,7 @@
  * it is paused, the rows that wait. Every change is counted, also those that are not held.
  */
 import { integer, parse } from "../shared/json.js";
-import { decodeValue, purged } from "../shared/values.js";
+import { decodeValue, purged, unset } from "../shared/values.js";
 
 export const shownRows = 500;
 /** The stream begins with so many rows of the log. */
@@ -242,6 +242,7 @@ function decodeSet(json) {
 /** A change of the JSON of an event or of a page of changes. The set is that of its other changes, which came before. */
 export function decodeChange(json, set) {
   const op = json.get("op");
+  if (op === "event") return decodeEvent(json, set);
   const attribute = json.get("attribute");
   const user = json.get("user").source;
   // Of the color of a user that was added or removed, the log does not say it: it was purged if the name was.
@@ -256,6 +257,14 @@ export function decodeChange(json, set) {
     old: isPurged && op !== "insert" ? purged : decodeValue(json.get("old")),
     new: isPurged && op !== "delete" ? purged : decodeValue(json.get("new")),
     isPurged,
+  };
+}
+
+/** An event as a row: its payload is the new value, and it changes no attribute. */
+function decodeEvent(json, set) {
+  return {
+    set, op: "event", event: json.get("event"), user: json.get("user")?.source ?? "", attribute: "", old: unset,
+    new: decodeValue(json.get("payload")), isPurged: false,
   };
 }
 

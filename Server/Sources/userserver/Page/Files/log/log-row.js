@@ -1,10 +1,10 @@
-/** A row of the log: a change, or a note. */
+/** A row of the log: a change, an event, or a note. */
 import { visibleText } from "../shared/characters.js";
 import { element } from "../shared/dom.js";
 import { shortValue } from "../shared/value-view.js";
 import { purged } from "../shared/values.js";
 
-export const operations = { insert: "added", update: "changed", delete: "removed" };
+export const operations = { insert: "added", update: "changed", delete: "removed", event: "event" };
 
 /** Makes the element of a row; open(row) shows the change in full. */
 export function logRow(row, open) {
@@ -19,7 +19,7 @@ export function logRow(row, open) {
     element("span", { class: "log-time" }, row.isFirst ? timeOf(set.at) : ""),
     element("span", { class: "log-op" }, operations[row.op] ?? row.op),
     element("span", { class: "log-user" }, row.user),
-    element("bdi", { class: "log-attribute" }, visibleText(row.attribute.slice(0, 60))),
+    element("bdi", { class: "log-attribute" }, visibleText((row.event ?? row.attribute).slice(0, 60))),
     element("span", { class: "log-values" }, valuesOf(row)),
     element("span", { class: "log-origin" }, row.isFirst ? originOf(set) : ""));
   item.row = row;
@@ -29,6 +29,7 @@ export function logRow(row, open) {
 
 function valuesOf(row) {
   if (row.isPurged) return [shortValue(purged)];
+  if (row.op === "event") return row.new.kind === "unset" ? [] : [shortValue(row.new)];
   if (row.op === "insert") return [shortValue(row.new)];
   if (row.op === "delete") return [element("del", {}, shortValue(row.old))];
   const arrow = element("span", { class: "log-arrow" }, element("span", { "aria-hidden": "true" }, "→"),

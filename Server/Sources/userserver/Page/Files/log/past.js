@@ -94,6 +94,7 @@ async function* readChanges(api, cursor, user) {
 function rewound(user, changes) {
   let result = user;
   for (const { op, user: id, attribute, old } of [...changes].reverse()) {
+    if (op === "event") continue;
     if (op !== "insert") result = (result ?? new User(id, new Map())).with(attribute, old);
     else if (attribute === "name") result = null;
   }

@@ -1,26 +1,101 @@
--- The triggers that write the log, again: most cost less, and they see keys that SQLite computes twice. The tables, and the
--- triggers that stay, are in m0001. A row of the log means what it meant: who has an older library open goes on.
+-- The records, their log, and the triggers that write the log, whoever writes the records: version 5 of the schema as a whole.
+-- Files that earlier migrations made have the same objects, byte by byte. Why each rule is there: the random replay test
+-- (Tests/UserStoreTests/Log) fails without it.
 
-DROP TRIGGER users_before_insert;
-DROP TRIGGER users_after_insert;
-DROP TRIGGER users_after_update;
-DROP TRIGGER users_after_delete;
-DROP TRIGGER attributes_before_insert;
-DROP TRIGGER attributes_after_insert;
-DROP TRIGGER attributes_after_delete;
+-- Which migrations made this file; the check of the schema covers those through 5.
+CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, fingerprint TEXT NOT NULL) STRICT;
+
+-- The state of the log: besides, how large it is, as far as it was counted, so that a log that must stay within so many bytes is not
+-- read whole each time: `measured`, the last change that was counted; `bytes`, of the changes after the horizon through that one. And
+-- how far the oldest change set was looked through, since a huge one is compacted by many short steps of several processes:
+-- `searched`, no row after the horizon through this one ends a set; `sized`, the last change of the oldest set that was counted;
+-- `size`, of the changes after the horizon through that one.
+CREATE TABLE meta (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  epoch INTEGER NOT NULL,          -- a new one whenever the log stops describing the tables
+  horizon INTEGER NOT NULL,        -- the last change that was forgotten; 0 when the log is whole
+  horizon_nonce INTEGER NOT NULL   -- that change's nonce
+, measured INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, searched INTEGER NOT NULL DEFAULT 0, sized INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL DEFAULT 0) STRICT;
+
+INSERT INTO meta (id, epoch, horizon, horizon_nonce) VALUES (1, random(), 0, 0);
+
+CREATE TABLE users (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  hair_color TEXT                  -- #rrggbb
+) STRICT;
+
+-- A rowid table: WITHOUT ROWID makes every small attribute beside a large one slow.
+CREATE TABLE attributes (
+  user_id INTEGER NOT NULL,
+  name TEXT NOT NULL CHECK (name NOT IN ('id', 'name', 'hair_color')),
+  value ANY NOT NULL,
+  UNIQUE (user_id, name)
+) STRICT;
+
+-- No AUTOINCREMENT (a second dirty page for each commit), no index, and no constraint: an outer OR IGNORE would
+-- override a trigger's own conflict clause and drop the row silently.
+CREATE TABLE changes (
+  seq INTEGER PRIMARY KEY,
+  op INTEGER,                      -- 0 end of a write, 1 user added, 2 updated, 3 user removed
+  user INTEGER,                    -- in the row of an end: null
+  attribute TEXT,                  -- in the row of an end: the writer's origin
+  old ANY,                         -- in the row of an end: the first seq of the write
+  new ANY,
+  nonce INTEGER DEFAULT (random()),
+  at INTEGER DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000.0 + 0.5 AS INTEGER))
+) STRICT;
+
+-- Without OF id: an UPDATE that names the key rowid or oid would not fire it.
+CREATE TRIGGER users_before_update BEFORE UPDATE ON users WHEN NEW.id IS NOT OLD.id
+BEGIN
+  SELECT RAISE(ABORT, 'the id of a user never changes');
+END;
+
+CREATE TRIGGER attributes_need_user BEFORE INSERT ON attributes WHEN NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id)
+BEGIN
+  SELECT RAISE(ABORT, 'no user has this id');
+END;
+
+-- Logs before the update, and never reads OLD.value: when an UPSERT meets a row that the same statement inserted, SQLite
+-- before 3.45.3 may fill it with pages of another row (sqlite.org/forum/forumpost/284955a3cd454a15). Whatever is logged
+-- here is then stored: no key changes, ANY takes every class, and a null is left to NOT NULL.
+CREATE TRIGGER attributes_before_update BEFORE UPDATE ON attributes
+BEGIN
+  SELECT RAISE(ABORT, 'the key of an attribute never changes')
+    WHERE NEW.rowid IS NOT OLD.rowid OR NEW.user_id IS NOT OLD.user_id OR NEW.name IS NOT OLD.name COLLATE BINARY;
+  INSERT INTO changes (op, user, attribute, old, new)
+    SELECT 2, user_id, name, value, NEW.value FROM attributes
+    WHERE rowid = OLD.rowid AND NEW.value IS NOT NULL
+      AND (value IS NOT NEW.value COLLATE BINARY OR typeof(value) IS NOT typeof(NEW.value));
+END;
+
+-- The newest row stays, so that no number is ever given twice.
+CREATE TRIGGER changes_before_delete BEFORE DELETE ON changes WHEN OLD.seq = (SELECT max(seq) FROM changes)
+BEGIN
+  SELECT RAISE(ABORT, 'the newest change stays in the log');
+END;
+
+-- Consumers of the change log that keep their position in the database.
+CREATE TABLE consumers (
+  name TEXT NOT NULL PRIMARY KEY,
+  epoch INTEGER NOT NULL,          -- with seq and nonce: the cursor of the last set that was acknowledged
+  seq INTEGER NOT NULL,
+  nonce INTEGER NOT NULL,
+  holder INTEGER NOT NULL,         -- who has the name: drawn anew each time that it is taken
+  at INTEGER NOT NULL              -- when it was last acknowledged or taken, in milliseconds since 1970
+) STRICT, WITHOUT ROWID;
 
 -- Both hold at most one row, and only while a row is inserted: its key as it was before the insert, and what that key may
--- push out. INSERT … VALUES computes the rowid once for BEFORE triggers and again for the row: with
--- REPLACE INTO users VALUES (abs(random() % 3) + 1, 'x') another row goes than the one that was kept here. All other
--- columns are computed once in every SQLite that reads STRICT tables; a test holds that.
-DROP TABLE displaced_users;
+-- push out, of which no DELETE trigger tells without recursive_triggers. INSERT … VALUES computes the rowid once for BEFORE
+-- triggers and again for the row: with REPLACE INTO users VALUES (abs(random() % 3) + 1, 'x') another row goes than the one that
+-- was kept here. All other columns are computed once in every SQLite that reads STRICT tables; a test holds that.
 CREATE TABLE displaced_users (
   id INTEGER PRIMARY KEY,          -- -1: given by SQLite
   name TEXT,                       -- null when nobody has the id
   hair_color TEXT,
   inserted INTEGER                 -- the id of the row that was then inserted
 ) STRICT;
-DROP TABLE displaced_attributes;
 CREATE TABLE displaced_attributes (
   id INTEGER PRIMARY KEY,          -- the rowid; -1: given by SQLite
   user_id INTEGER,
@@ -79,7 +154,7 @@ BEGIN
   INSERT INTO changes (op, user, attribute, old, new) VALUES (2, NEW.id, 'name', OLD.name, NEW.name);
 END;
 
--- Whatever DELETE triggers tell of is not displaced; the key stays, to be compared.
+-- Rows for which DELETE triggers fire are not displaced; the key stays, to be compared.
 CREATE TRIGGER users_after_delete AFTER DELETE ON users
 BEGIN
   UPDATE displaced_users SET name = NULL, hair_color = NULL WHERE id = OLD.id;
@@ -125,7 +200,7 @@ BEGIN
   INSERT INTO changes (op, user, attribute, old) VALUES (2, NEW.row_user, NEW.row_name, NEW.row_value);
 END;
 
--- Goes with its user (op 3), or by itself (op 2, nothing on the new side).
+-- With its user (op 3), or alone (op 2, nothing on the new side).
 CREATE TRIGGER attributes_after_delete AFTER DELETE ON attributes
 BEGIN
   UPDATE displaced_attributes SET
@@ -137,11 +212,3 @@ BEGIN
       WHEN EXISTS (SELECT 1 FROM displaced_users WHERE id = OLD.user_id AND inserted = id) THEN 3
       ELSE 2 END, OLD.user_id, OLD.name, OLD.value);
 END;
-
--- meta ----------------------------------------------------------------------------------------------------------------
-
--- How far the oldest change set was looked through: a huge one is forgotten by many short steps, of several processes.
-
-ALTER TABLE meta ADD COLUMN searched INTEGER NOT NULL DEFAULT 0;  -- no row after the horizon, through this one, ends a set
-ALTER TABLE meta ADD COLUMN sized INTEGER NOT NULL DEFAULT 0;     -- the last change of the oldest set that was counted
-ALTER TABLE meta ADD COLUMN size INTEGER NOT NULL DEFAULT 0;      -- of the changes after the horizon, through that one

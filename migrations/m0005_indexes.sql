@@ -1,3 +1,0 @@
--- Changes nothing: from this version on, a file may have indexes of attributes, which the library creates on request
--- (Sources/UserStore/SQLite/Schema/AttributeIndex.swift). Older versions refuse partial indexes as foreign ones; with a higher
--- version of the schema, they say that a newer version wrote the file.

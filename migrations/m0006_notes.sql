@@ -1,0 +1,10 @@
+-- Notes: rows of `changes` with an op of 4 or more are part of a set, in its order, but no change of a record. A reader skips those that
+-- it does not know. Rows 0 to 3 mean what they meant, so that a process with an older library that is already open goes on:
+--
+-- 4 expectation: `user`, `attribute`, and the value that the writer expected there, in both `old` and `new`. With one of them alone, or
+--   a name in `attribute` of the others, an older library would take the row for a change of that attribute.
+-- 5 purged: `user`, whose values were removed from the log. Nothing else.
+-- 6 event: `old` is its name, `new` its payload, and `user` the user that it is about, or null. Any program can insert one:
+--   INSERT INTO changes (op, user, old, new) VALUES (6, 7, 'invited', '{"by":2}');
+--
+-- No table changes. From this version on, older libraries refuse to open the file.
