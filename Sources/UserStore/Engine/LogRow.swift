@@ -6,7 +6,7 @@ package struct LogRow {
   let isEnd: Bool
   /// Whether it ends a write of another program.
   ///
-  /// SQLite has no such rows: what is between two writes of the library is foreign.
+  /// SQLite has no such rows: there, rows between two writes of the library are foreign.
   let isForeign: Bool
   private let hasOrigin: Bool
 
