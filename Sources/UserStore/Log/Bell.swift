@@ -39,10 +39,8 @@ final class Bell: Sendable {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
   }
 
-  /// Whether the store was closed.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Ends all streams.
   func close() {
     let listeners = state.withLock { state in
       defer { state.listeners = [:] }
