@@ -52,10 +52,8 @@ extension WorkerThreads {
   }
 }
 
-/// The closure of a job, which is released when it has run.
-///
-/// So it is released before its task resumes. Otherwise a thread of a store might release the store last, close it, and
-/// wait for itself.
+/// The closure of a job, released before its task resumes: otherwise, a thread of a store might be the last to release the
+/// store, close it, and wait for itself.
 private final class AwaitedJob<Result: Sendable, Failure: Error>: Sendable {
   private let body: Lock<(@Sendable () throws(Failure) -> Result)?>
 

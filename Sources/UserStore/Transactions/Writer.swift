@@ -171,9 +171,9 @@ extension Writer {
     }
   }
 
-  /// Ends the wait of those that have waited as long, if a transaction could not begin because another process writes.
+  /// Fails the writers that have waited as long, if the transaction could not begin because another process writes.
   ///
-  /// On a server, it begins with the first operation.
+  /// On a server, a transaction begins with its first operation.
   private func failEarlier(_ group: WriteGroup, _ error: any Error) {
     guard let error = error as? StoreError, error.code == .busy, group.session.writingStart == nil else { return }
     turns.failEarlier(error)
