@@ -43,12 +43,10 @@ extension UserStore {
 }
 
 extension [UserStore.Topic] {
-  /// Whether a change belongs to any of the topics.
   func contain(_ change: Change) -> Bool { contains { $0.contains(change) } }
 }
 
 extension UserStore.Change {
-  /// The topics that this change belongs to.
   var topics: [Topic] {
     [.attributeOfUser(attribute, user), .attributeOfAll(attribute), .user(user), .everything]
   }

@@ -51,7 +51,7 @@ extension JSON: CustomStringConvertible {
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = [UInt8](text.utf8)
     bytes.append(UInt8(ascii: "\""))
-    // What needs no escape is copied in runs.
+    // Runs without escapes are copied at once.
     var copied = 0
     var index = 0
     while index < utf8.count {
@@ -114,7 +114,6 @@ extension JSON: Encodable {
   }
 }
 
-/// The name of a member.
 struct TextKey: CodingKey {
   let stringValue: String
 

@@ -5,7 +5,6 @@ extension StoredValue {
   /// `{"text_base64":"/w=="}`. An infinite number is `1e999` or `-1e999`, and a real number has a fraction or an exponent (`1.0`).
   public var json: String { jsonValue.description }
 
-  /// The JSON value.
   package var jsonValue: JSON {
     switch self {
     case .null: .null
