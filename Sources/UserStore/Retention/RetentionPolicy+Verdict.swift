@@ -8,7 +8,7 @@ extension UserStore.RetentionPolicy {
     case needsSize
   }
 
-  /// The verdict on the rows through one, which normally is the last one of the oldest set.
+  /// The verdict on the rows through `end`, normally the last row of the oldest set.
   ///
   /// `rest` is the size of the rows after it; nil if it is unknown.
   func verdict(
@@ -24,7 +24,7 @@ extension UserStore.RetentionPolicy {
   /// Whether the rows are beyond a limit; nil if that depends on their size, which is unknown.
   ///
   /// They are if the rows after them reach the limit, or if the log exceeds it and enough rows follow. Without the second case,
-  /// a set that is larger than a limit would be kept until as much has followed it.
+  /// a set that is larger than a limit would be kept until as much follows it.
   private func isBeyond(
     _ limits: Limits, _ end: Int64, _ time: Int64, _ rest: Int64?, _ extent: LogExtent, _ now: Int64
   ) -> Bool? {
