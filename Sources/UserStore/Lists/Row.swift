@@ -51,7 +51,7 @@ struct RowLayout: Sendable {
 
   func column(_ attribute: AttributeName) -> Int? { columns.firstIndex(of: attribute) }
 
-  /// A row that has a place in the order, and nothing else.
+  /// A row that has only a place in the order.
   func row(at position: Query.Position) -> Row {
     var values = [StoredValue](repeating: .null, count: columns.count)
     for (key, value) in zip(keys, position.values) {
@@ -115,7 +115,7 @@ struct RowOrder: Sendable {
 }
 
 extension UserStore.Condition.Node {
-  /// The attributes that it mentions, each as often as it does.
+  /// The attributes that it mentions, possibly several times.
   var attributes: [AttributeName] {
     switch self {
     case .all(let parts), .any(let parts): parts.flatMap(\.attributes)
