@@ -14,8 +14,8 @@ extension UserStore {
   ///
   /// A feed ends when its task is canceled or the store is closed. It throws `StoreError.Code.compacted`, `.diverged` or
   /// `.replaced` if the log does not continue after the cursor. Then read the current records and their cursor in one `read`,
-  /// and start a new feed after that cursor: it misses nothing. If the connection to a server is lost, the feed waits until it
-  /// can be made again.
+  /// and start a new feed after that cursor: it misses nothing. If the connection to a server is lost, the feed waits until the
+  /// store can connect again.
   public struct ChangeFeed: AsyncSequence, Sendable {
     /// A change set.
     public typealias Element = ChangeSet
@@ -68,7 +68,7 @@ extension UserStore {
       private var cursor: Cursor?
       private var pending: ArraySlice<ChangeSet> = []
       private var hasCaughtUp = false
-      /// Sets that are in memory are returned without a suspension, which would hold the actor.
+      /// Limits how long sets in memory are returned without a suspension, because this holds the actor.
       private var turn = ActorTurn()
 
       /// The time between two attempts to read after the connection to the server was lost.
@@ -170,7 +170,7 @@ extension Reader {
     try page(of: topics, known: cursor) { _ in cursor }
   }
 
-  /// Does the same after the cursor that `start` returns in that snapshot.
+  /// Reads a page in the same way, after the cursor that `start` returns in the snapshot.
   ///
   /// The cursor may be within a set; then the rest of the set is marked as continued. In a set of another program, this
   /// needs `mayContinue`.

@@ -101,7 +101,7 @@ extension UserStore {
     /// Moves the position to the end of a set, or to a change inside it, as part of a write: both are committed together, or neither
     /// is.
     ///
-    /// So effects in the store happen exactly once, also those of a set that takes many writes. A write that only acknowledges
+    /// So effects in the store happen exactly once, even those of a set that takes many writes. A write that only acknowledges
     /// creates no change set and calls no listener.
     ///
     /// - Parameters:
