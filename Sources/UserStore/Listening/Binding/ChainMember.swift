@@ -1,4 +1,4 @@
-/// A member of a chain, for every type of value.
+/// A member of a chain, regardless of the type of its value.
 @MainActor protocol ChainMember: AnyObject, Sendable {
   var key: MemberKey { get }
   var name: String { get }

@@ -37,7 +37,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// Whether there are values, which are called before the listeners.
   var keepsValues: Bool { valueCount > 0 }
 
-  /// All slots in the order of calls.
   var inOrder: [(registration: Registration, slot: Slot)] {
     occupied.sorted { $0.slot.listener.ordinal < $1.slot.listener.ordinal }
   }

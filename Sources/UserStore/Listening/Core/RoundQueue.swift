@@ -56,7 +56,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
     case leave
   }
 
-  /// Returns what a thread must do that waits for an item, or, without a ticket, delivers items that no thread delivers.
+  /// Returns what a thread must do: with a ticket, it waits for that item; without one, it delivers items that no thread delivers.
   mutating func enter(through ticket: Ticket?, parker: Parker) -> Entrance {
     if let ticket, ticket <= lastDelivered { return .leave }
     if !hasDeliverer {

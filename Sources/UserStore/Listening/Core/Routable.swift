@@ -5,7 +5,7 @@
   /// It is wide enough for all revisions of any number of logs that follow each other.
   var position: Int128 { get }
 
-  /// The delivery without what a state that was read at `position` includes; nil if that is all of it.
+  /// The part of the delivery that a state that was read at `position` does not include; nil if there is none.
   ///
   /// A state is read between two transactions, and a delivery may contain both: then the state includes the first part only.
   func dropping(through position: Int128) -> Self?
