@@ -190,7 +190,7 @@ import CUserStoreSQLite
 
   /// Whether the open file was moved, deleted, or replaced: it is no longer at its path.
   ///
-  /// SQLite still reports success for writes to it, which nobody will ever see. Takes 1.1 µs.
+  /// SQLite still reports success for writes to it, which are lost. Takes 1.1 µs.
   var hasMoved: Bool {
     var moved: Int32 = 0
     let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
@@ -301,13 +301,13 @@ import CUserStoreSQLite
   /// None of them may apply to parsing the tables of another program: SQLite would report the whole schema as corrupt.
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
-    // Of a value that a text starts with, a query has two parameters; a page has a value for each sort key, and the id.
+    // A query has two parameters for a value that a text starts with; a page has one for each sort key, and one for the id.
     (SQLITE_LIMIT_VARIABLE_NUMBER, Int32(2 * Limits.queryValues + Limits.sortKeys + 2)),
     (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 }
 
-/// What SQLite calls while it runs a long statement.
+/// The callback of SQLite while it runs a long statement.
 private final class ProgressContext {
   /// The number of SQLite's instructions between two calls: some milliseconds.
   static let instructions: Int32 = 100_000

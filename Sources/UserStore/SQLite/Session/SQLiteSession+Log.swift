@@ -95,7 +95,7 @@ extension LogRow {
     let operation = row.integer(1)
     self.init(
       sequence: row.integer(0), operation: operation, user: row.integer(2),
-      // Only an end can be without: asking every row takes 1 % of the instructions of a replay.
+      // Only an end can have none: asking every row takes 1 % of the instructions of a replay.
       attribute: operation == 0 ? row.textOrNil(3) : row.text(3), old: row.value(4), new: row.value(5),
       nonce: row.integer(6),
       timestamp: row.integer(7))
