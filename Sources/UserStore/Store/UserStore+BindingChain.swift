@@ -85,7 +85,7 @@ extension MemberKey {
     do { return .some(try Self.committed(attribute, of: id, userStore.reader)) } catch { throw Self.reason(error) }
   }
 
-  /// If a member's store is closed, the error is that the member is gone.
+  /// A closed store becomes `MemberUnavailable`, so that the member leaves the chain.
   private static func reason(_ error: any Error) -> any Error {
     StoreError.Code.closed ~= error ? MemberUnavailable(cause: error) : error
   }
