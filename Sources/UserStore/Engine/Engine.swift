@@ -25,7 +25,6 @@ package protocol Engine: AnyObject, Sendable {
 
   // MARK: Maintenance
 
-  /// Whether a checkpoint is due.
   var needsCheckpoint: Bool { get }
 
   /// Runs a checkpoint on the writing session, outside of a transaction. If it fails, the next write tries again.
@@ -113,7 +112,6 @@ package protocol FileOperations {
   func vacuum() throws(StoreError)
 }
 
-/// A backup in progress.
 package protocol EngineBackup: Sendable {
   /// Copies the state that the session's open transaction sees; the transaction must have read already.
   ///

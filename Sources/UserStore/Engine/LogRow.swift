@@ -50,7 +50,6 @@ package struct LogRow {
   /// In the row of an end: the origin that the writer gave, which may be empty.
   var origin: String? { hasOrigin ? change.attribute.text : nil }
 
-  /// The approximate size in memory.
   var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
 }
 

@@ -87,7 +87,6 @@ package protocol Session:
   func prepareToClose()
 }
 
-/// The state of a session's transaction.
 package enum TransactionState {
   /// None is open; also after the database ended it because of an error.
   case none
@@ -138,7 +137,6 @@ package protocol QueryOperations {
   /// One user at a time is in memory. The request's columns have no effect.
   func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError)
 
-  /// The number of users that meet a condition.
   func userCount(where condition: Condition) throws(StoreError) -> Int
 
   /// The attributes that have an index, in the order of their names' bytes.
@@ -151,7 +149,6 @@ package protocol QueryOperations {
   func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool
 }
 
-/// The result of setting an attribute.
 package enum PutResult {
   case changed
   /// The attribute had this value already.
@@ -176,7 +173,6 @@ package protocol LogOperations {
   /// The first row after `start`, through `end`, that ends a write of the library.
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd?
 
-  /// The number of changes after a row.
   func changeCount(after start: Int64) throws(StoreError) -> Int
 
   /// Appends a row that marks the rows since the last set of the transaction as one write; without rows, it has no effect.
@@ -187,7 +183,6 @@ package protocol LogOperations {
 }
 
 extension LogOperations {
-  /// Up to one page of rows, in order.
   package func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
     try rows(after: start, through: end, newestFirst: false)
   }

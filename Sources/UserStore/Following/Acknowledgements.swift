@@ -3,7 +3,6 @@
 /// The first acknowledgment is written at once. Those that follow during the rest after it are written together at its end.
 /// So the database is up to date for a consumer of few changes, and a consumer of many costs ten small commits a second.
 struct Acknowledgements {
-  /// The pause between two writes.
   static let rest = Duration.milliseconds(100)
 
   /// The latest acknowledgment that is not written yet.

@@ -105,7 +105,6 @@ final class Watcher: Sendable {
     }
   }
 
-  /// What the thread knows from earlier looks.
   private struct Memory {
     /// The session's `commitCounter` at the last complete look, and the end of the log that it has found.
     var seen: (counter: Int64, end: Cursor)?

@@ -4,7 +4,6 @@ final class Row: Sendable {
   let values: [StoredValue]
   /// The attributes that are no columns; only if the list shows all attributes.
   let others: [AttributeName: StoredValue]
-  /// About how much memory it takes.
   let byteCount: Int
 
   init(_ id: User.ID, _ values: [StoredValue], others: [AttributeName: StoredValue] = [:]) {

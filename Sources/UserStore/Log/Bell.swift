@@ -10,7 +10,6 @@ final class Bell: Sendable {
     var isClosed = false
   }
 
-  /// The rings for one feed.
   struct Rings: Sendable {
     let stream: AsyncStream<Void>
     /// Wakes only this feed.

@@ -106,7 +106,6 @@ package struct PagedChanges: Sendable {
   }
 }
 
-/// Reads the pages of a huge set.
 protocol PageSource: Sendable {
   /// Reads at most a page of the changes after one row, through another.
   func page(after start: Int64, through end: Int64) throws(StoreError) -> PagedChanges.Page

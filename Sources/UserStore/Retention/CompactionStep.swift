@@ -22,7 +22,6 @@ struct CompactionStep {
   /// The cost in deleted rows: reading a few thousand rows takes about as long as deleting a hundred.
   var cost: Int64 { max(1, rows, isReading ? Int64(PagedChanges.rowLimit / 10) : 0) }
 
-  /// Whether there is nothing to do.
   var isEmpty: Bool { rows == 0 && after.horizon == before.horizon && !isReading }
 
   /// Whether rows were counted or searched; the result is saved.

@@ -42,6 +42,5 @@ extension UserStore.RetentionPolicy {
     return rest.map { $0 >= bytes }
   }
 
-  /// The smaller limit of the size; nil if there is none.
   var byteLimit: Int64? { [limits.bytes, consumerLimits.bytes].compactMap { $0 }.min().map { Int64($0) } }
 }

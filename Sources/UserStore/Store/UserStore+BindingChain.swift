@@ -52,7 +52,6 @@ extension MemberKey {
   }
 }
 
-/// An attribute of a user as a member of a chain.
 @MainActor private final class AttributePlace<Content: AttributeValue>: BindingPlace {
   let key: MemberKey
   let name: String

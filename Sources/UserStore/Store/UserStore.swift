@@ -83,7 +83,6 @@ public final class UserStore: Sendable {
     }
   }
 
-  /// Opens a store on an engine.
   package init(engine: any Engine, _ configuration: Configuration) throws(StoreError) {
     self.engine = engine
     listeners = Listeners(onError: configuration.onListenerError)

@@ -245,7 +245,6 @@ extension Files {
     return nil
   }
 
-  /// Returns the folder and the last part of a path.
   package static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
     let folder = String(path[..<slash])

@@ -13,7 +13,6 @@ final class SystemThread: Sendable {
   /// Identifies a thread among all that are running.
   typealias ID = ObjectIdentifier
 
-  /// The calling thread.
   static var current: ID { ObjectIdentifier(mark.value) }
 
   private final class Mark {}
@@ -78,7 +77,6 @@ final class SystemThread: Sendable {
     unsafe nanosleep(&time, nil)
   }
 
-  /// Lets another thread run, if one is waiting for the processor.
   static func yield() { sched_yield() }
 
   private final class Work: Sendable {

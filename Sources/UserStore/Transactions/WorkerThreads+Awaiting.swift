@@ -82,7 +82,6 @@ private enum Waiting<Result: Sendable>: Sendable {
     return false
   }
 
-  /// Returns the task if it is waiting.
   mutating func end() -> Continuation? {
     defer { self = .over }
     if case .waiting(let continuation) = self { return continuation }

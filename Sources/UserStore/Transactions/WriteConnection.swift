@@ -108,7 +108,6 @@ final class WriteConnection: Sendable {
 
   // MARK: The store's own transactions
 
-  /// Runs `body` with exclusive use of the session.
   func withSession<Value>(_ body: (any Session) throws(StoreError) -> Value) throws(StoreError) -> Value {
     let session = try sessions.take()
     // Rolls back a transaction that is still open.

@@ -13,7 +13,6 @@
 
   /// Joins a chain, and reads the first value.
   func join(_ core: ChainCore) throws
-  /// Starts to observe the place.
   func connect()
   /// Queues a round for a change that the place reports.
   func placeChanged(_ cause: RoundCause?)

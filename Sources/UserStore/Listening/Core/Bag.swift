@@ -36,7 +36,6 @@ public struct Bag<Element> {
   }
 }
 
-/// The number of tokens that all bags have returned so far.
 private let tokenCount = Atomic<UInt64>(0)
 
 extension Bag: Sendable where Element: Sendable {}

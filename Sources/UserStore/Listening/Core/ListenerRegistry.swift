@@ -123,7 +123,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return slot.listener
   }
 
-  /// Takes the first value of a listener, to deliver it now.
   func takeFirst(
     _ registration: Registration
   ) -> (first: ListenerConditions.FirstValue, listener: Listener<Content>)? {
@@ -214,7 +213,6 @@ struct TopicList: Sendable {
     return new.index
   }
 
-  /// Removes a name, and returns the index of its slot.
   mutating func removeName(_ name: String) -> Int? { indexByName.removeValue(forKey: name) }
 
   /// Counts one slot less, and returns whether it was the last one.

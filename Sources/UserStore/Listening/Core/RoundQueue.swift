@@ -15,10 +15,8 @@ struct RoundQueue<Item: Sendable>: Sendable {
   private var hasDeliverer = false
   private var waiters: [(ticket: Ticket, parker: Parker)] = []
 
-  /// Whether a thread sleeps until its item is delivered.
   var hasWaiters: Bool { !waiters.isEmpty }
 
-  /// The ticket that the next item will get.
   var nextTicket: Ticket { lastTicket + 1 }
 
   mutating func append(_ item: Item) -> Ticket {
@@ -52,7 +50,6 @@ struct RoundQueue<Item: Sendable>: Sendable {
     case deliver
     /// The caller sleeps on its parker, then calls `enter` again.
     case wait
-    /// There is nothing to do.
     case leave
   }
 

@@ -14,7 +14,6 @@
 /// The content of a round, which can be divided among topics.
 @usableFromInline protocol Routable: Positioned {
   associatedtype Topic: Hashable, Sendable
-  /// The type of the listeners' closures.
   associatedtype Action: ListenerAction<Self>
 
   /// A value, which the hub may keep, or a failure; nil if the round has neither.
@@ -51,6 +50,5 @@ extension Routable {
 
   func contains(_ topic: Topic) -> Bool { lists.index(forKey: topic) != nil }
 
-  /// The topics, in no order.
   var all: [Topic] { Array(lists.keys) }
 }

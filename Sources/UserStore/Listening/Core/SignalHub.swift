@@ -28,7 +28,6 @@
   }
 }
 
-/// A closure that receives values and failures.
 @usableFromInline typealias SignalAction = @Sendable (SignalRound) throws -> Void
 
 /// One value, or one failure.
@@ -129,7 +128,6 @@ extension ListenerHub where Content == SignalRound {
     thread.runDeferred()
   }
 
-  /// The calls of a round that has started.
   private enum Calls {
     /// Of the only listener; the call was counted.
     case one(Listener<SignalRound>, SlotReference)

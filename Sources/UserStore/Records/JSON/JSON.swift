@@ -14,7 +14,6 @@ extension JSON: CustomStringConvertible {
   /// The JSON text, on one line.
   package var description: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The UTF-8 bytes of the text.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)

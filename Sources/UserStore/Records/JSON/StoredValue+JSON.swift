@@ -21,7 +21,6 @@ extension StoredValue {
     String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .invalidText(bytes)
   }
 
-  /// Whether it is text that is not valid UTF-8.
   package var isInvalid: Bool {
     if case .invalidText = self { true } else { false }
   }

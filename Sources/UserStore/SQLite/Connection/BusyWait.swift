@@ -8,7 +8,6 @@ import CUserStoreSQLite
 @safe final class BusyWait {
   /// Whether the connection waits at all.
   var isWaiting = true
-  /// Whether an interrupt ends the wait.
   var isInterruptible: Bool
   private let timeout: Int
   private let file: FileConnections?

@@ -60,7 +60,6 @@ import CUserStoreSQLite
     try withStatement(sql, values) { statement throws(StoreError) in while try statement.step() {} }
   }
 
-  /// Returns what `make` returns for the first row, or nil if there is no row.
   func first<Result>(
     _ sql: SQL, _ values: StoredValue..., make: (borrowing Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
@@ -77,7 +76,6 @@ import CUserStoreSQLite
     }
   }
 
-  /// Calls `body` with each row until it returns false.
   func each(_ sql: SQL, _ values: StoredValue..., while body: (borrowing Statement) -> Bool) throws(StoreError) {
     try withStatement(sql, values) { statement throws(StoreError) in while try statement.step(), body(statement) {} }
   }
@@ -170,7 +168,6 @@ import CUserStoreSQLite
   /// Whether a transaction is open; false also after SQLite rolled one back because of an error.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Rolls back the open transaction, if there is one.
   func rollBack() { if isInTransaction { try? run(Self.rollback) } }
 
   /// The rowid of the last INSERT, except those of triggers.

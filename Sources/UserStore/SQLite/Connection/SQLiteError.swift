@@ -48,7 +48,6 @@ extension SQLiteError {
 struct ResultCode: RawRepresentable, Hashable, Sendable {
   let rawValue: Int32
 
-  /// The primary result code: the low eight bits.
   var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
 
   static let error = ResultCode(rawValue: SQLITE_ERROR)

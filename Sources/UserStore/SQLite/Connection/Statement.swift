@@ -17,7 +17,6 @@ extension SQL {
     self.init(purpose: purpose, text: text, index: Self.count.add(1, ordering: .relaxed).oldValue)
   }
 
-  /// Creates SQL that runs once and is not cached.
   init(once purpose: String, _ text: String) { self.init(purpose: purpose, text: text, index: -1) }
 }
 

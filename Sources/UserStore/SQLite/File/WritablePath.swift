@@ -6,7 +6,6 @@
 /// name it was found, and has no -wal or -journal file beside it, which SQLite would apply to what replaces it. Only a new
 /// database may have a -journal file: a power cut while it was first created can leave that alone, and SQLite deletes it.
 package struct WritablePath: Sendable {
-  /// What is there now.
   package enum Content: Sendable {
     case nothing, file, stream
   }

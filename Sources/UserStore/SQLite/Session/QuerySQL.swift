@@ -27,7 +27,6 @@ struct QuerySQL {
     if let limit { text += " LIMIT \(parameter(.integer(Int64(limit))))" }
   }
 
-  /// Creates the SQL that counts the users who meet a condition.
   init(counting condition: Condition) {
     let part = RowPart(conditions: [condition.node])
     self.init(joining: part)

@@ -88,7 +88,6 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start }
 
-  /// Takes the write lock.
   func lock(isWaiting: Bool) throws(StoreError) {
     if isWaiting { return try connection.run(Self.beginImmediate) }
     connection.busyWait.isWaiting = false
