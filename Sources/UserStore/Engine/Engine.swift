@@ -36,9 +36,7 @@ package protocol Engine: AnyObject, Sendable {
   /// returns false if another program's transaction still needs them.
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool
 
-  /// Returns the operations on whole files.
-  ///
-  /// - Throws: `StoreError.Code.unsupported` for an engine that has none.
+  /// Returns the operations on whole files; throws `StoreError.Code.unsupported` for an engine that has none.
   func files() throws(StoreError) -> any FileOperations
 
   /// Checks the database on a connection of its own; nil if there can be none.

@@ -40,9 +40,7 @@ package struct LogRow {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
   }
 
-  /// The last foreign row between the end of the previous set and the first row of a write; nil if there is none.
-  ///
-  /// The foreign rows are a set of their own.
+  /// The last row of the foreign set between the end of the previous set and the first row of a write; nil if there is none.
   static func foreignEnd(after start: Int64, before first: Int64) -> Int64? {
     first > start + 1 ? first - 1 : nil
   }

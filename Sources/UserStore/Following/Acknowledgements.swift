@@ -14,9 +14,7 @@ struct Acknowledgements {
   /// Changes whenever the position is moved to another place: conclusions from the position before are then invalid.
   private(set) var generation = 0
 
-  /// Adds an acknowledgment; with a generation, only if that is still the current one.
-  ///
-  /// - Returns: Whether the caller must write now.
+  /// Adds an acknowledgment, with a generation only if that is still the current one; returns whether the caller must write now.
   mutating func add(_ cursor: Cursor, in generation: Int? = nil) -> Bool {
     if let generation, generation != self.generation { return false }
     // A cursor of another log is later, because only cursors of the current log are acknowledged.
@@ -30,9 +28,7 @@ struct Acknowledgements {
     if pending == cursor { pending = nil }
   }
 
-  /// Called before the position is moved to another place.
-  ///
-  /// - Returns: The pending acknowledgment.
+  /// Called before the position is moved to another place; returns the pending acknowledgment.
   mutating func discard() -> Cursor? {
     generation += 1
     defer { (pending, last) = (nil, nil) }

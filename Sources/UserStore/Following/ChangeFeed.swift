@@ -30,10 +30,8 @@ extension UserStore {
     private let clock: any Clock<Duration>
     private let step: Step
 
-    /// Creates a feed.
-    ///
-    /// `read` reads the next page, on a thread of the reader; it receives the cursor that the iteration has reached, nil at its
-    /// start.
+    /// Creates a feed; `read` reads the next page on a thread of the reader, after the cursor that the iteration has reached, nil
+    /// at its start.
     init(
       _ publication: Publication, _ reader: Reader, heartbeat interval: Duration? = nil,
       clock: any Clock<Duration> = ContinuousClock(),
@@ -164,8 +162,7 @@ extension Reader {
   /// Reads one page of whole sets, after checking in the same snapshot that the log continues after the cursor; leaves out the
   /// changes that belong to none of the topics.
   ///
-  /// Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log does not continue, and the codes that every read
-  /// can throw.
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and the codes that every read can throw.
   func page(of topics: [Topic] = [.everything], after cursor: Cursor) throws(StoreError) -> LogPage {
     try page(of: topics, known: cursor) { _ in cursor }
   }

@@ -49,9 +49,7 @@ extension UserStore {
     /// The consumer's name.
     public var name: String { position.claim.name }
 
-    /// Checks that a name is 1 to 200 Unicode scalars without control characters.
-    ///
-    /// - Throws: `StoreError.Code.badValue`.
+    /// Throws `StoreError.Code.badValue` unless a name is 1 to 200 Unicode scalars without control characters.
     package static func checkName(_ name: String) throws(StoreError) {
       try Limits.checkConsumer(name)
     }

@@ -61,9 +61,8 @@ final class ConsumerPosition: Sendable {
   /// Reads as `read` does, on a thread of the store.
   func readLater() async throws -> Cursor { try await consumers.reader.awaiting { try self.read() } }
 
-  /// Acknowledges the set up to a change, or all of it without one.
-  ///
-  /// It does so in a canceled task too: what was processed must not be delivered again.
+  /// Acknowledges the set up to a change, or all of it without one, even in a canceled task: what was processed must not be
+  /// delivered again.
   func acknowledge(_ set: ChangeSet, through change: Change?) async throws(StoreError) {
     let new = try await consumers.reader.completing { [claim, reader = consumers.reader] () throws(StoreError) in
       try reader.reading { transaction throws(StoreError) -> Cursor? in

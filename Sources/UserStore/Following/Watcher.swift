@@ -22,9 +22,8 @@ final class Watcher: Sendable {
     case stopped(whileLooking: Bool)
   }
 
-  /// Creates a watcher with events that were started before the publication's position was read.
-  ///
-  /// `open` opens the session at the first look, so that a store that is soon closed has none.
+  /// Creates a watcher with events that were started before the publication's position was read; `open` opens the session at the
+  /// first look, so that a store that is soon closed has none.
   init(
     _ open: @escaping @Sendable () throws(StoreError) -> any Session, _ events: any CommitEvents,
     _ publication: Publication, reader: Reader, patience: Duration = .zero

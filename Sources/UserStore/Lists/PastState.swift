@@ -9,9 +9,8 @@ struct PastState {
   /// The number of later changes beyond which lists are read as they are in the snapshot instead.
   private static let limit: Int64 = 1_000
 
-  /// Reads the state at the end of a set in an open transaction.
-  ///
-  /// - Returns: nil if the log does not reach it, has too many changes since, or has lost values to a purge.
+  /// Reads the state at the end of a set in an open transaction; nil if the log does not reach it, has too many changes since,
+  /// or has lost values to a purge.
   init?(at cursor: Cursor, _ session: any Session) throws(StoreError) {
     self.session = session
     var later = Fold()

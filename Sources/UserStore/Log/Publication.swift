@@ -136,9 +136,8 @@ final class Publication: Sendable {
     }
   }
 
-  /// Appends a discontinuity: the log continues after `head`, not after `position`.
-  ///
-  /// - Returns: A ticket to wait for; nil if another thread has moved the position.
+  /// Appends a discontinuity: the log continues after `head`, not after `position`; returns a ticket to wait for, nil if another
+  /// thread has moved the position.
   func reset(from position: Cursor, to head: Cursor, because code: StoreError.Code) -> Int? {
     state.withLock { state in
       guard state.position == position else { return nil }

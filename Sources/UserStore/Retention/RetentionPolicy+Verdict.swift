@@ -8,9 +8,8 @@ extension UserStore.RetentionPolicy {
     case needsSize
   }
 
-  /// The verdict on the rows through `end`, normally the last row of the oldest set.
-  ///
-  /// `rest` is the size of the rows after it; nil if it is unknown.
+  /// The verdict on the rows through `end`, normally the last row of the oldest set; `rest` is the size of the rows after it,
+  /// nil if it is unknown.
   func verdict(
     through end: Int64, writtenAt time: Int64, bytesAfter rest: Int64?, in extent: LogExtent, at now: Int64
   ) -> Verdict {

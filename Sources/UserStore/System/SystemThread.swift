@@ -22,9 +22,8 @@ final class SystemThread: Sendable {
   private let id = Lock<ID?>(nil)
   private let end = Parker()
 
-  /// Starts a thread that runs `body`, and then `afterEnd`, for which `join` does not wait; it need not be joined.
-  ///
-  /// Debuggers show the name.
+  /// Starts a thread that runs `body`, and then `afterEnd`, for which `join` does not wait; debuggers show its name, and it need
+  /// not be joined.
   @discardableResult
   static func start(
     named name: StaticString, afterEnd: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () -> Void

@@ -1,8 +1,7 @@
 // Modeled in Proof/Model/WakeUp.pml and Proof/Model/Pump.pml; change both.
 
-/// The writing session: transactions from BEGIN to COMMIT, and the change sets that the hub receives from them.
-///
-/// Used only by the writer that has the turn.
+/// The writing session: transactions from BEGIN to COMMIT, and the change sets that the hub receives from them; used only by
+/// the writer that has the turn.
 final class WriteConnection: Sendable {
   private let sessions: SessionPool
   let publication: Publication

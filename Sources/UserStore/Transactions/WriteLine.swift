@@ -80,9 +80,8 @@ struct WriteLine {
     return take(isTask: isTask)
   }
 
-  /// Marks the write thread as free after a delivery, and takes out the task for which it begins a transaction.
-  ///
-  /// Returns nil if another writer has the turn, or no task waits.
+  /// Marks the write thread as free after a delivery, and takes out the task for which it begins a transaction; nil if another
+  /// writer has the turn, or no task waits.
   mutating func workerReturned() -> Waiter? {
     isWorkerBusy = false
     guard !isTaken, tasks.first != nil else { return nil }

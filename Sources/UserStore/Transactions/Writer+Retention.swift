@@ -1,9 +1,8 @@
 extension Writer {
   // MARK: After a write
 
-  /// Compacts the log and runs a checkpoint if they are due, after the commit has been delivered.
-  ///
-  /// A write in a listener does not wait for the compaction: another thread runs it.
+  /// Compacts the log and runs a checkpoint if they are due, after the delivery; for a write in a listener, another thread does
+  /// the compaction.
   func maintainAfterWrite() {
     if let rows = compactor.begin() {
       if DeliveryThread.current.isBusy {

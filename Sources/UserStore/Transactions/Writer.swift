@@ -204,9 +204,8 @@ extension Writer {
     }
   }
 
-  /// Waits until the transaction has ended and is delivered, or delivers it and wakes the other members.
-  ///
-  /// Returns the error of a transaction that failed.
+  /// Waits until the transaction has ended and is delivered, or delivers it and wakes the other members; returns the error of a
+  /// transaction that failed.
   func settle(_ end: TurnEnd) -> StoreError? {
     switch end {
     case .handedOn(let place?):

@@ -1,6 +1,4 @@
-/// The current value of a topic, updated by each round of the hub.
-///
-/// It receives each round before all listeners, so that every listener reads the new value.
+/// The current value of a topic, which receives each round before all listeners, so that every listener reads the new value.
 final class HubValue<Content: Routable>: Sendable {
   /// A value, and the last round that it includes: a later round than the one that is delivered if the value was read again.
   struct Decoded: Sendable {

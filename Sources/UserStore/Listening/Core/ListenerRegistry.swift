@@ -215,9 +215,8 @@ struct TopicList: Sendable {
 
   mutating func removeName(_ name: String) -> Int? { indexByName.removeValue(forKey: name) }
 
-  /// Counts one slot less, and returns whether it was the last one.
-  ///
-  /// If most slots are removed, removes the references for which `isActive` returns false.
+  /// Counts one slot less, and returns whether it was the last one; if most slots are removed, removes the references to those
+  /// that are not active.
   mutating func removeOne(isActive: (SlotReference) -> Bool) -> Bool {
     activeCount -= 1
     if activeCount == 0 { return true }

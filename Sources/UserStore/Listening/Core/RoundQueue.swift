@@ -25,9 +25,8 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return lastTicket
   }
 
-  /// Returns a ticket for an item that the caller delivers now, as the deliverer that continues with `next`.
-  ///
-  /// Returns nil, and changes nothing, if other items are before it.
+  /// Returns a ticket for an item that the caller delivers now, as the deliverer that continues with `next`; returns nil, and
+  /// changes nothing, if other items are before it.
   mutating func beginAlone() -> Ticket? {
     guard !hasDeliverer, items.isEmpty else { return nil }
     hasDeliverer = true
@@ -35,9 +34,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return lastTicket
   }
 
-  /// Ends the turn that `beginAlone` began, as `next` would.
-  ///
-  /// Returns false, and changes nothing, if items are queued or threads wait.
+  /// Ends the turn that `beginAlone` began, as `next` would; returns false, and changes nothing, if items or threads wait.
   mutating func endAlone() -> Bool {
     guard items.isEmpty, waiters.isEmpty else { return false }
     lastDelivered += 1

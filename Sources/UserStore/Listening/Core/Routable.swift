@@ -1,8 +1,6 @@
 /// A delivery that has a place in the order of all deliveries.
 @usableFromInline protocol Positioned: Sendable {
-  /// The place in the order of all deliveries; strictly increasing.
-  ///
-  /// It is wide enough for all revisions of any number of logs that follow each other.
+  /// The place in the order of all deliveries: strictly increasing, and wide enough for all revisions of any number of logs.
   var position: Int128 { get }
 
   /// The part of the delivery that a state that was read at `position` does not include; nil if there is none.

@@ -19,9 +19,8 @@ extension UserStore.Change {
     return .record(first + fields, isPurged: isPurged)
   }
 
-  /// The first fields of a line: the revision of its set, and the cursor, which only the last line of a set has.
-  ///
-  /// Both are null for changes that are not committed.
+  /// The first fields of a line: the revision of its set, and the cursor, which only the last line of a set has; both are null
+  /// for changes that are not committed.
   package static func fields(of cursor: Cursor?, isLast: Bool) -> [(name: String, value: StoredValue)] {
     let revision = cursor.map { StoredValue.integer($0.revision.rawValue) }
     let isShown = isLast || cursor == nil

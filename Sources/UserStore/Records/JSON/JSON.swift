@@ -39,9 +39,7 @@ extension JSON: CustomStringConvertible {
     }
   }
 
-  /// The shortest text that reads back as the same number.
-  ///
-  /// JSON has no infinity, but nearly every parser reads 1e999 as one.
+  /// The shortest text that reads back as the same number; JSON has no infinity, but nearly every parser reads 1e999 as one.
   package static func text(of real: Double) -> String {
     if real.isInfinite { return real < 0 ? "-1e999" : "1e999" }
     return real.isNaN ? "null" : "\(real)"

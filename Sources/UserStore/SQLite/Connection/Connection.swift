@@ -148,9 +148,8 @@ import CUserStoreSQLite
     while try statement.step() { body(statement) }
   }
 
-  /// Rewrites the whole database, so that nothing deleted remains in unused parts of pages.
-  ///
-  /// Needs a connection of its own: SQLite attaches another database in a temporary file.
+  /// Rewrites the whole database, so that nothing deleted remains in unused parts of pages; needs a connection of its own,
+  /// because SQLite attaches another database in a temporary file.
   func vacuum() throws(StoreError) {
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
     try execute("PRAGMA temp_store = FILE; VACUUM", to: "rewrite the database")

@@ -104,9 +104,7 @@ extension StoreError {
   /// (SQLITE_PROTOCOL).
   var isWorthRetrying: Bool { (cause as? SQLiteError)?.code.primary == .busy }
 
-  /// Whether the process could not open more files.
-  ///
-  /// `cannotOpen` covers this. A code of its own would be new public API.
+  /// Whether the process could not open more files; `cannotOpen` covers this, because a code of its own would be new public API.
   package var meansNoDescriptors: Bool {
     switch cause {
     case let cause as SQLiteError: SystemError.meansNoDescriptors(cause.systemNumber)

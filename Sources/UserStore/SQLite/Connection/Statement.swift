@@ -139,9 +139,7 @@ extension SQL {
   }
 }
 
-/// The prepared statements of a connection, by the index of their queries.
-///
-/// Not `Sendable`: it belongs to its connection.
+/// The prepared statements of a connection, by the index of their queries; not `Sendable`: it belongs to its connection.
 final class StatementCache {
   private var statements: [PreparedStatement?] = []
 

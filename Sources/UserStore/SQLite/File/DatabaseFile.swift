@@ -114,9 +114,7 @@ struct DatabaseFile: Sendable {
     return connection
   }
 
-  /// Takes over a copy of a store that lacks its mark; returns whether that was needed.
-  ///
-  /// Without `isKept`, nothing is changed.
+  /// Takes over a copy of a store that lacks its mark, or changes nothing without `isKept`; returns whether that was needed.
   func adopt(isKept: Bool) throws(StoreError) -> Bool { try Schema.adopt(openWriter(), isKept: isKept) }
 
   func openWriter() throws(StoreError) -> Connection {

@@ -20,9 +20,7 @@ struct SchemaCheck {
 
   typealias Objects = [Object: String]
 
-  /// Every object that all migrations create.
-  ///
-  /// Compiled in, because running the migrations takes longer than everything else that a short process does.
+  /// Every object that all migrations create; compiled in, because running them takes longer than the rest of a short process.
   static let latest = objects(writtenIn: PackageResources.schema_sql)
 
   /// Returns every object that the migrations up to a version create.

@@ -15,9 +15,7 @@ struct QuerySQL {
   /// SQLite does not know that both give the same order.
   private var id = "users.id"
 
-  /// Creates the SQL that selects the identifier and the columns of each row of a part.
-  ///
-  /// `indexes` are the attributes that have an index.
+  /// Creates the SQL that selects the identifier and the columns of each row of a part; `indexes` are the indexed attributes.
   init(_ part: RowPart, columns: [AttributeName], limit: Int?, indexes: Set<AttributeName>) {
     self.init(joining: part)
     let leader = part.order.first?.attribute ?? part.conditions.lazy.compactMap { $0.equal(in: indexes) }.first
