@@ -66,8 +66,8 @@ package protocol Session:
 
   /// Commits the transaction that writes.
   ///
-  /// - Parameter position: The position after which `rows` is called next, outside of a transaction; nil if it is not. The first
-  ///   page of rows after it, through the end of the transaction, is read in the same transaction or round trip.
+  /// - Parameter position: The position after which `rows` is called next, outside of a transaction; nil if it is not called.
+  ///   The first page of rows after it, through the end of the transaction, is read in the same transaction or round trip.
   /// - Returns: The end of the log with the sets of the transaction, and the pages that the write-ahead log has now.
   /// - Throws: `StoreError.Code.commitUnknown` if it is unknown whether the transaction was committed; `.moved` if it was
   ///   committed to a file that was moved, deleted or replaced.

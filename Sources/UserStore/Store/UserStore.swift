@@ -137,7 +137,7 @@ public final class UserStore: Sendable {
     try reader.read { try $0.users(matching: query) }
   }
 
-  /// Returns the number of users who now meet a condition, by default all; `liveCount(where:)` follows it.
+  /// Returns the number of users who now meet a condition, by default of all users; `liveCount(where:)` follows it.
   ///
   /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated, and the codes that every read can throw.
   public func count(where condition: Condition = .always) throws(StoreError) -> Int {

@@ -72,7 +72,7 @@ extension UserStore.Transaction {
     return ids
   }
 
-  /// Returns the number of users who meet a condition, by default all.
+  /// Returns the number of users who meet a condition, by default of all users.
   ///
   /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated; `StoreError` if reading fails.
   public mutating func count(where condition: UserStore.Condition = .always) throws(StoreError) -> Int {

@@ -36,7 +36,7 @@ struct WriteLine {
     case turn, wait, closed
   }
 
-  /// Gives an arriving writer the turn or a place in the line; with nil, it only tries to get the turn.
+  /// Gives an arriving writer the turn or a place in the line; with nil, it only tries to get the turn: to wait, enter again.
   mutating func enter(_ waiter: Waiter?) -> Entrance {
     if isClosed { return .closed }
     let isTask = if case .task = waiter { true } else { false }

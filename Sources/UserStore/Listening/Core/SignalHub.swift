@@ -91,7 +91,7 @@ extension ListenerHub where Content == SignalRound {
   /// Sends on a thread that is not inside of anything.
   ///
   /// If nothing is queued and no thread delivers, the round needs no place in the queue. If the round runs no code before its
-  /// only listener, that listener is looked up under the same lock.
+  /// only listener, that listener is looked up under the lock under which the round starts.
   private func send(_ content: SignalRound.Content, on thread: DeliveryThread) {
     let isFailure = if case .failure = content { true } else { false }
     var (ticket, calls, replaced) = state.withLock { state -> (RoundQueue<Item>.Ticket, Calls?, ErasedValue?) in

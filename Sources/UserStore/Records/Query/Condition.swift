@@ -59,8 +59,8 @@ extension UserStore {
     package let node: Node
     /// Whether the parts were nested too deeply; then the condition has none.
     ///
-    /// Checked here and not when a query runs: hashing, comparing, and releasing nested parts takes stack for each level. An
-    /// operator cannot throw.
+    /// Checked here and not when a query runs: hashing, comparing, and releasing nested parts takes stack for each level, and
+    /// an operator cannot throw.
     let isTooDeep: Bool
 
     /// Creates a condition from a node that is made of the parts of `conditions`.
