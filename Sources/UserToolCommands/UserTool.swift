@@ -90,6 +90,7 @@ struct UserTool: ParsableCommand {
     }
   }
 
+  /// Prints the help or the version, which the parser throws as errors.
   private static func show(_ text: String) -> ExitStatus {
     Output.print([text])
     return .success

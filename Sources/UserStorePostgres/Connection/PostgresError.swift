@@ -32,6 +32,7 @@ struct PostgresError: Error, CustomStringConvertible {
   var hint: String?
   /// The name of the violated constraint.
   var constraint: String?
+  /// The position of the failed statement in its batch, counted from 0.
   var statementIndex: Int?
   /// Whether the batch may have been committed although no reply confirmed it.
   ///

@@ -41,6 +41,7 @@ struct PostgresSettings: Sendable {
       "standard_conforming_strings": "on",
       "TimeZone": "UTC",
       "bytea_output": "hex",
+      // Compiling takes longer than any statement of the library.
       "jit": "off",
       // Planning the query for a page of the log takes four times as long as running it.
       "plan_cache_mode": "force_generic_plan",

@@ -46,6 +46,7 @@ enum PostgresType: UInt32, Sendable {
 struct ParameterBuffer {
   /// The bytes of all values after an unused first byte, which gives an empty value an address.
   private(set) var bytes: [UInt8] = [0]
+  /// The start of each value; -1 for null.
   private(set) var offsets: [Int] = []
   private(set) var lengths: [Int32] = []
 

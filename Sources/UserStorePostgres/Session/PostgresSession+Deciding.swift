@@ -32,6 +32,7 @@ extension PostgresSession {
         guard error.postgres?.kind != .interrupted, ContinuousClock.now < deadline else {
           throw StoreError(unknown: error)
         }
+        // The server may be starting.
         connection.interrupter.wait(for: Self.retryInterval)
         continue
       }

@@ -187,6 +187,7 @@ struct LogAhead {
 }
 
 extension LogState {
+  /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
   init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) {
     let (horizon, last) = (row.int8(1), row.int8OrNil(3))
     // For a position before the first row, the server returns the random number of the first set; the log has no gaps.
@@ -198,6 +199,7 @@ extension LogState {
 }
 
 extension LogRow {
+  /// Creates a row from the columns of the log; `shift` is added to its numbers.
   fileprivate init(_ row: PostgresRow, _ shift: Int64) {
     let operation = row.int2(1)
     // In a row that ends a set, the old value is the number of the set's first row.
@@ -211,6 +213,7 @@ extension LogRow {
 }
 
 extension SetEnd {
+  /// Creates an end from `seq, first, nonce, attribute, is_foreign`.
   init(_ row: PostgresRow) {
     self.init(
       sequence: row.int8(0), first: row.int8(1), nonce: row.int8(2), origin: row.textOrNil(3),

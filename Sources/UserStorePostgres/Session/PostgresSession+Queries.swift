@@ -10,6 +10,7 @@ extension PostgresSession {
   private static let selectAllValues = PostgresStatement(
     "find users",
     "SELECT user_id, name, \(attributeColumns) FROM userstore.attributes WHERE user_id = ANY ($1::text::int8[])", .text)
+  // These lock for the same reason as `lockUser` and `lockAttributes`.
   private static let lockUsers = PostgresStatement(
     "find users",
     "SELECT id, name, hair_color FROM userstore.users WHERE id = ANY ($1::text::int8[]) ORDER BY id FOR UPDATE", .text)

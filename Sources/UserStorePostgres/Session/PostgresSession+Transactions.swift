@@ -133,6 +133,7 @@ extension PostgresSession {
       return try decide(start, nonces, error)
     }
     var cursor = start
+    // The lone set has rows if anything was logged.
     if let last = try place.first(make: { $0.int8OrNil(0) }) ?? nil,
       let set = end == nil ? write?.lastSet : write?.sets.first
     {

@@ -13,11 +13,14 @@ final class PostgresSession: Session, @unchecked Sendable {
   let patience: Duration
   /// The time for finding out whether a COMMIT took effect whose reply was lost.
   var decisionLimit: Duration
+  /// The end of the log that the transaction sees, if the server may be a replica.
   var snapshot: Snapshot?
+  /// The statements to send before the next one, in the same round trip.
   var due: [Due] = []
   /// Whether a transaction was begun and not ended, even if the server has ended it.
   var hasBegun = false
   var write: Write?
+  /// The end of the log after the last write of this session.
   var knownEnd: Cursor?
   var ahead: LogAhead?
 

@@ -49,6 +49,7 @@ extension AttributeName {
 }
 
 extension PostgresRow {
+  /// The value in the five columns that start with this one.
   func value(_ first: Int) -> StoredValue {
     if let text = textOrNil(first + 2) { return .text(text) }
     if let integer = int8OrNil(first) { return .integer(integer) }
@@ -64,6 +65,7 @@ extension PostgresRow {
 }
 
 extension UserStore.Cursor {
+  /// Creates a cursor from the columns epoch, revision, and nonce of a row.
   init(_ row: PostgresRow, from column: Int = 0) {
     self.init(
       epoch: row.int8(column), revision: row.int8(column + 1), nonce: row.int8(column + 2))

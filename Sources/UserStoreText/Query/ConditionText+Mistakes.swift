@@ -95,6 +95,7 @@ extension ConditionText {
     return (parts + [String(scalars[start...]).trimmed], hasOr)
   }
 
+  /// The two conditions of a range such as `18<age<30`; nil for any other text.
   private static func range(in scalars: [Unicode.Scalar]) -> [String]? {
     let pieces = scalars.split { "<>=".unicodeScalars.contains($0) }
     guard pieces.count == 3, TypedText.isNumber(String(pieces[0]).trimmed) else { return nil }

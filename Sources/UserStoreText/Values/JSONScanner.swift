@@ -18,6 +18,7 @@ package struct JSONScanner {
     case text
   }
 
+  /// The members of an object; a value is marked if it is `{"text_base64":"…"}`.
   package typealias Members = [(name: String, value: StoredValue, isMarked: Bool)]
 
   private let bytes: ArraySlice<UInt8>

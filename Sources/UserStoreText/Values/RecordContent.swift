@@ -17,6 +17,7 @@ package struct RecordContent: Sendable {
   package let id: User.ID?
   /// Whether the fields have an id, which may be null.
   let hasID: Bool
+  /// The values, one per attribute.
   package let values: [(attribute: AttributeName, value: StoredValue)]
   /// The attributes to store unchanged, even if a write would refuse or change the value.
   package let verbatim: Set<AttributeName>

@@ -72,6 +72,7 @@ struct Completions {
     }
   }
 
+  /// Sorts after every text with the same beginning.
   private static let end = "\u{10FFFF}"
 
   /// The names from `lower` up to `upper`, as `spelled` writes them.

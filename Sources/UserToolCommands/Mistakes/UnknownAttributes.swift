@@ -27,6 +27,7 @@ struct UnknownAttributes {
   /// Reads all users only if the list did so too: if it is whole and used no index.
   mutating func notes(_ transaction: inout ReadTransaction, isWhole: Bool) throws -> [String] {
     if missing.isEmpty { return [] }
+    // An attribute with an index was not mistyped.
     let indexes = try transaction.indexes
     missing.removeAll { indexes.contains($0) }
     if missing.isEmpty { return [] }
@@ -77,6 +78,7 @@ struct NewAttributes {
     atImported attributes: some Sequence<AttributeName>, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     for attribute in attributes where !AttributeName.builtIn.contains(attribute) && seen.insert(attribute).inserted {
+      // The names are read at most once, before the first of them is written.
       if known == nil {
         if try transaction.hasAttribute(attribute) { continue }
         known = try transaction.attributeNames + AttributeName.builtIn

@@ -190,6 +190,7 @@ extension System {
     Failure(.cannotCreate, "\(path) already exists", hint: "choose another file, or replace it with --force")
   }
 
+  /// Opens a pipe or a device for writing; waits for the reader of a pipe.
   static func openStream(_ path: String) throws(Failure) -> Int32 {
     try open(path, O_WRONLY | O_NOCTTY, .cannotCreate, "write \(path)")
   }

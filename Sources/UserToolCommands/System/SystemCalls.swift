@@ -39,6 +39,7 @@ enum System {
     return true
   }
 
+  /// The value of an environment variable; nil if it is not set or empty.
   static func environment(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     let text = unsafe String(cString: value)
@@ -51,6 +52,7 @@ enum System {
     return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 
+  /// The offset of the local time from UTC at a time, in seconds.
   static func utcOffset(atSecond second: Int64) -> Int64 {
     var time = time_t(second)
     var parts = unsafe tm()

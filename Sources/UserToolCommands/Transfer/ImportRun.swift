@@ -20,6 +20,7 @@ struct ImportRun {
     var written: Int { added + changed }
   }
 
+  /// The name and the size in bytes of the file.
   let source: (name: String, size: Int64)
   let identity: Identity
   private var records: any RecordSource
@@ -28,7 +29,9 @@ struct ImportRun {
   /// The number of records that are committed at once; nil for all.
   let batch: Int?
   let isDryRun: Bool
+  /// The state so far, in this transaction and earlier ones.
   private var state = State()
+  /// The state after the last commit.
   private var done = State()
   private var sets = 0
   /// The first users that were written, and how a dry run would store them.

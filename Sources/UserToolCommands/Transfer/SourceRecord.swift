@@ -2,6 +2,7 @@ import UserStore
 import UserStoreText
 
 struct SourceRecord {
+  /// The number of its first line, counted from 1.
   let line: Int
   /// The text in the file; nil if it was too long to keep.
   let text: ArraySlice<UInt8>?

@@ -84,6 +84,7 @@ struct TextDecoder {
       state = .utf8
       return bytes
     }
+    // A character has up to four bytes.
     if !isEnd, start.count < 4 {
       pending = Array(start)
       return Array(bytes[..<first])

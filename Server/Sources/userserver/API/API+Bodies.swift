@@ -23,6 +23,7 @@ extension API {
     let rated = types.map { type in
       (type: type, quality: ranges.filter { $0.covers(type) }.max { $0.rank < $1.rank }?.quality)
     }
+    // The first of several with the same quality.
     if let best = rated.max(by: { $0.quality ?? 0 < $1.quality ?? 0 }), best.quality ?? 0 > 0 { return best.type }
     throw Problem(.notAcceptable, "notAcceptable", "the media types here are: " + types.joined(separator: " "))
   }

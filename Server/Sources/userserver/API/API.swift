@@ -26,6 +26,7 @@ struct API: HTTPResponder {
   private(set) var bodyPermit: Budget.Permit?
 
   struct Settings: Sendable {
+    /// The path of the database's file, or its address without the password.
     let database: String
     let isReadOnly: Bool
     let heartbeat: Duration

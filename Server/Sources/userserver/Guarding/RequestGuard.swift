@@ -35,6 +35,7 @@ final class RequestGuard: Sendable {
   }
 
   private func checkHost(_ request: Request) throws(Problem) {
+    // The first Host becomes the authority.
     guard let host = request.head.authority, request.headers[values: .host].isEmpty else {
       throw .badRequest("a request must have exactly one Host, and no other host in its target")
     }

@@ -5,6 +5,7 @@ import UserStore
 
 extension API {
   enum Step {
+    /// A set, or the rest of one.
     case set(UserStore.ChangeSet)
     /// The end of the committed log; `isDue` at first, and then once in each interval.
     case end(Cursor, isDue: Bool)
@@ -27,6 +28,7 @@ extension API {
     after start: Cursor, every interval: Duration, in response: LiveResponse, _ body: (Step) async throws -> Next
   ) async throws {
     var (cursor, rest, isDue) = (start, Int64?.none, true)
+    /// Renders the next sets; returns whether there may be more, nil to stop.
     func render() async throws -> Bool? {
       if let first = rest { cursor = try await self.cursor(before: first) }
       rest = nil

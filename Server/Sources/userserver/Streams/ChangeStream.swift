@@ -9,6 +9,7 @@ struct ChangeStream: Sendable {
   let head: Cursor
   let filter: ChangeFilter
   let clock: StreamClock
+  /// The number of sets after which the stream ends.
   let limit: Int?
 
   /// Sends events until the stream ends; returns the reason.

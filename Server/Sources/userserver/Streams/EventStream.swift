@@ -21,6 +21,7 @@ struct EventStream {
   private static func text(_ event: String, id: String? = nil, retry: Int? = nil, _ data: String) -> String {
     let first = retry.map { "retry: \($0)\n" } ?? ""
     let id = id.map { "id: \($0)\n" } ?? ""
+    // JSON has no line breaks.
     return first + "event: \(event)\n" + id + "data: \(data)\n\n"
   }
 }
@@ -107,5 +108,6 @@ extension API {
     ])
   }
 
+  /// The milliseconds until a client that lost its connection tries again.
   static let retry = 1_000
 }

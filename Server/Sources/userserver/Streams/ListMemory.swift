@@ -23,6 +23,7 @@ final class ListMemory: Sendable {
     }
   }
 
+  /// The oldest version of the rows that a stream holds.
   final class Holder: Sendable {
     private let rows: Rows
 
@@ -53,10 +54,12 @@ final class ListMemory: Sendable {
   /// The counted versions, numbered in the order in which streams received them.
   fileprivate struct Counted {
     var permit: Budget.Permit?
+    /// The oldest versions that streams hold, by stream.
     private(set) var held: [ObjectIdentifier: Int] = [:]
     private var newest: UserStore.Rows?
     /// The versions from the oldest held one on.
     private var versions: [Version] = []
+    /// The number of the first of `versions`.
     private var first = 0
 
     private struct Version {
@@ -66,6 +69,7 @@ final class ListMemory: Sendable {
       var holders = 0
     }
 
+    /// Adds a version if it is the newest.
     mutating func add(_ version: UserStore.Rows) {
       let revision = version.cursor?.revision
       guard let newest, let last = versions.last else {

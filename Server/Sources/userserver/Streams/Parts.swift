@@ -24,6 +24,7 @@ struct Parts {
 struct ChangePart {
   /// The changes as lines of JSON; the set's last one has its cursor.
   private(set) var texts: [String] = []
+  /// The time of the last change.
   private(set) var time: Int64 = 0
   /// The first change of the next part; nil if this is the last part.
   private(set) var next: Int64?

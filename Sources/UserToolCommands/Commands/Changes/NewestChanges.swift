@@ -2,6 +2,7 @@ import UserStore
 
 /// The place in the log before the newest changes.
 struct NewestChanges {
+  /// The cursor before the newest changes.
   let start: Cursor
   /// Whether the filter accepts earlier changes too.
   let hasEarlier: Bool

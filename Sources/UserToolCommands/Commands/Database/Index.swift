@@ -78,6 +78,7 @@ struct IndexCommand: ParsableCommand {
 
   private func build(_ attribute: AttributeName, in store: UserStore) throws {
     let isNew = try common.showProgress("indexing \(attribute.shown)") { _ in try store.addIndex(on: attribute) }
+    // Another program may have been faster.
     common.note(isNew ? "indexed \"\(attribute.shown)\"" : "unchanged: \"\(attribute.shown)\" has an index")
   }
 

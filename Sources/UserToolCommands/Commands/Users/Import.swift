@@ -107,6 +107,7 @@ struct ImportCommand: ParsableCommand {
   }
 
   private func openStore() throws -> UserStore {
+    // A dry run does not create a missing database.
     if writing.isDryRun, try common.needsCreation {
       return try OpenStores.shared.open { try UserStore.temporary() }
     }

@@ -57,6 +57,7 @@ struct StreamPrinter {
 
   /// Prints a part of the current state, except its last line, which is held back.
   mutating func add(_ entries: [Entry], at cursor: Cursor?, to standIns: [StandIn]?) {
+    // The limit does not count the current state.
     let limit = remaining
     remaining = nil
     defer { remaining = limit }

@@ -79,6 +79,7 @@ struct RecordTable {
     return table
   }
 
+  /// The title of a column; names of attributes are case-sensitive.
   private func title(of column: String) -> String {
     attributes.contains(AttributeName(column)) ? column.shown : column.uppercased().replacing("_", with: " ")
   }

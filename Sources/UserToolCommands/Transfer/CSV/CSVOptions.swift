@@ -2,6 +2,7 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
+/// The options for reading a file; all but the encoding are for CSV.
 struct CSVOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

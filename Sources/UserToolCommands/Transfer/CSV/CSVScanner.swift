@@ -19,6 +19,7 @@ struct CSVScanner {
     case plain, quoted
     /// After a quote in a quoted field: its end, or the first of two quotes that stand for one.
     case afterQuote
+    /// After spaces behind a quoted field.
     case afterField
   }
 
