@@ -20,7 +20,7 @@ extension Data: AttributeValue {
 
 /// Stored as ISO 8601 text in UTC, rounded to the millisecond: `2026-11-21T05:20:11.482Z`.
 ///
-/// Dates with more digits would not sort correctly among the texts of existing files. A date that was read may therefore differ
+/// Texts with more digits would not sort correctly among those in existing files. A date that was read may therefore differ
 /// from the one that was set, such as `Date.now`: compare it with `storable`. A birthday is not a date but a ``CalendarDay``.
 extension Date: AttributeValue {
   /// The date as it would be read back after storing it: rounded to the millisecond.

@@ -55,8 +55,8 @@ extension UserStore {
   ///   - center: The notification center; retained as long as the token.
   ///   - topic: The changes to post; notifications contain no others.
   ///   - place: The place where the observers are called.
-  /// - Returns: The token. The posting ends when it is released, and when the store, which it does not retain, is closed or
-  ///   released.
+  /// - Returns: The token, which does not retain the store. Releasing the token, or closing or releasing the store, ends the
+  ///   posting.
   public func post(
     to center: NotificationCenter, of topic: Topic = .everything, on place: DeliveryPlace = .inline
   ) -> SubscriptionToken {

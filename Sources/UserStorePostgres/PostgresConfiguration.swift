@@ -19,8 +19,8 @@ public struct PostgresConfiguration: Sendable {
   ///
   /// `createIfMissing` creates the schema `userstore` in the database, if the role may do so.
   public var store: UserStore.Configuration
-  /// The time to wait for a connection to each host of the address, and for which the server may be silent while a reply is due;
-  /// by default 10 seconds.
+  /// The time to wait for a connection to each host of the address, and the time for which the server may be silent while a
+  /// reply is due; by default 10 seconds.
   ///
   /// A statement may take longer: after half of the time, the store asks on another connection whether the server is working on
   /// it. If not, the connection counts as lost.

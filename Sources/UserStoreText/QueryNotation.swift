@@ -1,6 +1,6 @@
 /// The notation of queries in the hints of a `TextError`.
 public enum QueryNotation: Sendable {
-  /// The options of `usertool list`, with conditions quoted for a shell: `--where 'age>=18'`.
+  /// The options of `usertool list`, with values quoted for a shell: `--where 'age>=18'`.
   case options
   /// The decoded parameters of a request, in double quotes: `"where=age>=18"`; the request itself has `where=age%3E%3D18`.
   case parameters

@@ -50,7 +50,7 @@ struct Mirror {
       return source
     }
     let result = await following.result
-    // Iterations of the loop that had begun have ended.
+    // The last iteration of the loop is complete.
     await store.close()
     withExtendedLifetime(signals) {}
     do { try result.get() } catch is CancellationError {}

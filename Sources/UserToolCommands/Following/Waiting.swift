@@ -4,7 +4,7 @@ import UserStoreText
 
 /// Ends a following command on a signal, on a timeout, or when its output has no reader.
 enum Deadline {
-  /// Runs `body`, which must return soon after its task is canceled, and returns whether it is done.
+  /// Runs `body`, which must return soon after its task is canceled, and return whether it is done.
   ///
   /// Throws `Exit` if a signal, the timeout, or a closed output ended it first.
   static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Bool) async throws {

@@ -207,9 +207,9 @@ private final class ShutdownTrigger: Sendable {
   }
 }
 
-/// Stops rendering answers, and after 4.5 s queries and waits for other programs' locks, which could outlast the shutdown.
+/// Stops rendering answers, and, after 4.5 s, the queries and waits for locks that could outlast the shutdown.
 ///
-/// Answers first, because the store is closed only when nothing reads. Services end in the reverse order of the list.
+/// Answers first, because the store is closed only when nothing reads. The last service in the list is the first to end.
 private final class Ending: Service {
   private let memory: Budget
   private let store: UserStore
