@@ -8,7 +8,6 @@ struct Entry {
     /// A row of the log that no version of the library writes.
     case unknown
 
-    /// The values in help texts and completions.
     static var allValueStrings: [String] { allCases.filter { $0 != .unknown }.map(\.rawValue) }
   }
 
@@ -18,7 +17,6 @@ struct Entry {
   let old: StoredValue
   let new: StoredValue
   let milliseconds: Int64
-  /// Whether the values were erased by a purge.
   let isPurged: Bool
 
   init(_ change: Change) {
@@ -31,7 +29,6 @@ struct Entry {
     isPurged = change.isPurged
   }
 
-  /// Creates a part of the current state.
   init(of user: User.ID, _ attribute: AttributeName, _ value: StoredValue, at milliseconds: Int64) {
     operation = .snapshot
     self.user = user
@@ -42,20 +39,19 @@ struct Entry {
     isPurged = false
   }
 
-  /// The current state of a user, one entry for each attribute.
   static func state(of user: User, at milliseconds: Int64) -> [Entry] {
     user.orderedValues.map { Entry(of: user.id, $0.name, $0.value, at: milliseconds) }
   }
 
   static let columns = ["revision", "cursor", "op", "user", "attribute", "old", "new", "at"]
 
-  /// The line as the article “The JSON of changes” describes it.
+  /// The line, as the article “The JSON of changes” describes it.
   ///
   /// - Parameters:
   ///   - cursor: The end of the set; nil if the set was not committed.
-  ///   - isLast: Whether this is the last line of the set, which has the cursor.
+  ///   - isLast: Whether this is the set's last line, which has the cursor.
   ///   - listener: The listener that received the change; null for none, nil to omit the field.
-  /// - Returns: the record.
+  /// - Returns: The record.
   func record(at cursor: Cursor?, isLast: Bool, listener: StoredValue?) -> Record {
     var record = Record(fields: Change.fields(of: cursor, isLast: isLast))
     record.fields += Change.fields(operation.rawValue, of: user, attribute, old: old, new: new, at: milliseconds)
