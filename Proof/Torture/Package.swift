@@ -43,7 +43,7 @@ let package = Package(
       ],
       path: ".",
       // Faults is a library that is loaded before the C library. scripts/torture compiles it.
-      exclude: ["Controls/Sabotaged", "Embedder", "Faults", "Scenario", "TestSupport"],
+      exclude: ["Controls/Sabotaged", "Embedder", "Faults", "README.md", "Scenario", "TestSupport"],
       swiftSettings: settings
     ),
     // The program that sweeps and power cuts kill. It is started thousands of times, so that it has no argument parser.

@@ -20,16 +20,16 @@ extension Data: AttributeValue {
 
 /// Stored as ISO 8601 text in UTC, rounded to the millisecond: `2026-11-21T05:20:11.482Z`.
 ///
-/// More digits would sort in another order than the texts in existing files. So a date that was read may differ from the one
-/// that was set, such as `Date.now`: compare it with `storable`. A birthday is not a date but a ``CalendarDay``.
+/// Texts with more digits would not sort correctly among those in existing files. A date that was read may therefore differ
+/// from the one that was set, such as `Date.now`: compare it with `storable`. A birthday is not a date but a ``CalendarDay``.
 extension Date: AttributeValue {
-  /// The date as it is read back after it was stored: rounded to the millisecond.
+  /// The date as it would be read back after storing it: rounded to the millisecond.
   public var storable: Date { Date(storedValue: storedValue) ?? self }
 
   /// The date as text.
   public var storedValue: StoredValue {
     let milliseconds = (timeIntervalSince1970 * 1_000).rounded()
-    // A little later, because the style truncates to milliseconds, and 0.288 is 0.28799… in a Double.
+    // A little later: the style truncates to milliseconds, and 0.288 is 0.28799… in a Double.
     return .text(Date(timeIntervalSince1970: milliseconds / 1_000 + 0.000_3).formatted(Self.style(fraction: true)))
   }
 

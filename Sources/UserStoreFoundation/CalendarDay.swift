@@ -6,16 +6,16 @@ public import UserStore
   public import Foundation
 #endif
 
-/// A day in the calendar, without a time and a time zone: a birthday, the day of a contract.
+/// A day in the calendar, without a time and a time zone, such as a birthday or the day of a contract.
 ///
 ///     extension Attribute where Value == CalendarDay {
 ///       static var birthday: Attribute { Attribute("birthday") }
 ///     }
 ///     try users.set(.birthday, of: zoe, to: CalendarDay(year: 2001, month: 5, day: 17))
 ///
-/// It is stored as text such as `2001-05-17`, which sorts as the days do, also in queries and in the `sqlite3` shell. The calendar
-/// is the Gregorian one, also for the time before it was introduced, with the years 1 to 9999. A `Date` is a moment
-/// instead: the day that it belongs to depends on the time zone.
+/// It is stored as text such as `2001-05-17`, which sorts as the days do, also in queries and in the `sqlite3` shell. The
+/// calendar is the Gregorian one, even for the time before its introduction, with the years 1 to 9999. A `Date`, in contrast, is
+/// a moment, and its day depends on the time zone.
 public struct CalendarDay: Hashable, Sendable {
   /// The year, from 1 to 9999.
   public let year: Int
@@ -32,7 +32,7 @@ public struct CalendarDay: Hashable, Sendable {
     (self.year, self.month, self.day) = (year, month, day)
   }
 
-  /// Creates the day that a date belongs to in a time zone; nil if its year is not from 1 to 9999.
+  /// Creates the day of a date in a time zone; nil if its year is not from 1 to 9999.
   public init?(_ date: Date, in timeZone: TimeZone) {
     let seconds = date.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: date))
     guard let days = Int(exactly: (seconds / 86_400).rounded(.down)) else { return nil }
@@ -49,7 +49,7 @@ public struct CalendarDay: Hashable, Sendable {
     }
   }
 
-  /// Counts in years from March to February, whose lengths have a period of 400 years, and whose last day is the leap day.
+  /// Counts in years from March to February: their last day is the leap day, and their lengths repeat every 400 years.
   private init?(daysSince1970 days: Int) {
     guard -719_468...2_932_896 ~= days else { return nil }
     // Days since the first of March in the year 0.
@@ -57,7 +57,7 @@ public struct CalendarDay: Hashable, Sendable {
     let (period, inPeriod) = count.quotientAndRemainder(dividingBy: 146_097)
     let years = (inPeriod - inPeriod / 1_460 + inPeriod / 36_524 - inPeriod / 146_096) / 365
     let inYear = inPeriod - (365 * years + years / 4 - years / 100)
-    // The months from March have 31, 30, 31, 30, 31 days, and again.
+    // From March on, the months have 31, 30, 31, 30 and 31 days, and again.
     let months = (5 * inYear + 2) / 153
     let month = months < 10 ? months + 3 : months - 9
     self.init(

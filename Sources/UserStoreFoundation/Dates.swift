@@ -7,11 +7,11 @@ public import UserStore
 #endif
 
 extension UserStore.Change {
-  /// When the change was written, by the writer's clock.
+  /// The time of the change, by the writer's clock.
   public var date: Date { Date(timeIntervalSince1970: Double(timestamp) / 1_000) }
 }
 
 extension UserStore.ConsumerInfo {
-  /// When the consumer last acknowledged or its name was last claimed, by the writer's clock.
+  /// The time when the consumer last acknowledged or its name was last claimed, by the writer's clock.
   public var date: Date { Date(timeIntervalSince1970: Double(timestamp) / 1_000) }
 }

@@ -4,12 +4,12 @@ public import UserStore
 extension NotificationCenter {
   /// The notifications with a name, as a signal.
   ///
-  /// Each subscription observes the center separately, for as long as it lives, and retains it. Values are sent on the thread
-  /// that posts, in the order of the posts. The signal does not end.
+  /// Each subscription observes the center on its own, as long as the subscription lives, and retains the center. Values are sent
+  /// on the posting thread, in the order of the posts. The signal does not end.
   ///
   /// - Parameters:
   ///   - name: The name of the notifications.
-  ///   - value: Returns the value for a notification, or nil to ignore it; called on the thread that posts.
+  ///   - value: Returns the value for a notification, or nil to ignore it; called on the posting thread.
   /// - Returns: The signal.
   public func signal<Value: Sendable>(
     for name: Notification.Name, _ value: @escaping @Sendable (Notification) -> Value?
@@ -47,15 +47,16 @@ extension UserStore {
   ///       print($0.changeSet?.revision as Any)
   ///     }
   ///
-  /// Observers are called at `place`, without holding a lock. Inline, that is on the delivering thread, before the `write` that
-  /// caused the change returns. Observers may write. For the main thread, pass `.actor(MainActor.shared)`: that keeps the
-  /// order, which the `queue` of an observer does not guarantee.
+  /// Observers are called at `place`, without holding a lock. Inline, that is the delivering thread, before the `write` that
+  /// caused the change returns. Observers may write. For the main thread, pass `.actor(MainActor.shared)`: that keeps the order,
+  /// which an observer's `queue` does not guarantee.
   ///
   /// - Parameters:
   ///   - center: The notification center; retained as long as the token.
-  ///   - topic: The changes to post. Notifications contain no others.
-  ///   - place: Where to post.
-  /// - Returns: The token. Releasing it ends the posting, and so does closing or releasing the store, which is not retained.
+  ///   - topic: The changes to post; notifications contain no others.
+  ///   - place: The place where the observers are called.
+  /// - Returns: The token, which does not retain the store. Releasing the token, or closing or releasing the store, ends the
+  ///   posting.
   public func post(
     to center: NotificationCenter, of topic: Topic = .everything, on place: DeliveryPlace = .inline
   ) -> SubscriptionToken {

@@ -1,6 +1,5 @@
 public import UserStore
 
-/// The rights of a server's role in a store.
 package enum PostgresRights: String, Sendable {
   case read, write
 }
@@ -12,19 +11,18 @@ extension UserStore {
   /// transaction of another program is delivered as a change set of its own; `backup` and `restore` throw
   /// `StoreError.Code.unsupported`: use PostgreSQL's own tools.
   ///
-  /// A store with the access `readOnly` can use a replica. Cursors mean the same there. A replica sends no
-  /// notifications, so the store polls: every millisecond after a change, then less and less often, at least every 250
-  /// ms. If the replica has not yet received the changes up to a cursor, the store waits up to `busyTimeout`, and then
-  /// throws `StoreError.Code.behind`. No read returns an older state than an earlier read, even if the store connects
-  /// to a replica that lags more: until that replica has caught up, reads throw `behind`, and nothing is delivered.
-  /// After the replica has become the primary, the store continues; it polls until it has a new connection for
-  /// notifications.
+  /// A store with the access `readOnly` can use a replica, where cursors have the same meaning. A replica sends no notifications,
+  /// so the store polls: every millisecond after a change, then less and less often, at least every 250 ms. If the replica has
+  /// not yet received the changes up to a cursor, the store waits up to `busyTimeout`, and then throws `StoreError.Code.behind`.
+  /// No read returns an older state than an earlier read, even if the store connects to a replica that is further behind: until
+  /// that replica has caught up, reads throw `behind`, and nothing is delivered. After the replica has become the primary, the
+  /// store continues; it polls until it has a new connection for notifications.
   ///
-  /// When the primary fails and a replica takes its place, the store's next operation connects to the replica, if the
-  /// address has both. If a COMMIT had no reply, the store looks for the write in the new primary's log: the write
-  /// returns if it is there, and throws `connectionLost` if not. With asynchronous replication, the last writes may be
-  /// lost although they returned and were delivered. Then listeners receive a discontinuity, and cursors in the lost
-  /// part throw `diverged`; earlier cursors continue.
+  /// When the primary fails and a replica takes its place, the store's next operation connects to the replica, if the address has
+  /// both. If a COMMIT had no reply, the store looks for the write in the new primary's log: the write returns if it is there,
+  /// and throws `connectionLost` if not. With asynchronous replication, the last writes may be lost although they returned and
+  /// were delivered. Then listeners receive a discontinuity, and cursors in the lost part throw `diverged`; earlier cursors
+  /// continue.
   ///
   /// PgBouncer and other poolers must be in session mode.
   ///
@@ -38,7 +36,7 @@ extension UserStore {
 
   /// Checks a database for damage, and its log against the records, even if it cannot be opened as a store.
   ///
-  /// The server does the work in one transaction, which reads everything; others can write meanwhile.
+  /// The server does the work in one transaction, which reads everything; other programs can write meanwhile.
   ///
   /// - Parameter configuration: The address of the database.
   /// - Returns: The findings; none if the database is sound.

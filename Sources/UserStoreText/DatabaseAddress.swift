@@ -1,20 +1,20 @@
-/// Where a database is: the path of a file, or a URL such as `postgres://host/database`.
+/// The address of a database: the path of a file, or a URL such as `postgres://host/database`.
 ///
-/// The description is safe to show: it has no password, and it escapes characters that act on a terminal.
+/// The description is safe to show: it contains no password, and it escapes characters that act on a terminal.
 public enum DatabaseAddress: Sendable, CustomStringConvertible {
   /// A file.
   case file(String)
   /// A database on PostgreSQL; the URL has the same meaning as in psql.
   case postgres(url: String)
 
-  /// Reads an address that other users of the machine cannot read, such as that in an environment variable.
+  /// Reads an address that other users of the machine cannot see, such as one in an environment variable.
   public init(_ text: String) {
     self = PostgresURL(text) == nil ? .file(text) : .postgres(url: text)
   }
 
-  /// Reads an address from the arguments of a program, which every user of the machine can read.
+  /// Reads an address from a program's arguments, which every user of the machine can see.
   ///
-  /// - Throws: A `TextError` if the address has a password, or cannot be read without doubt and may have one.
+  /// - Throws: `TextError` if the address has a password, or is ambiguous and may have one.
   public init(argument: String) throws(TextError) {
     self.init(argument)
     guard let url = PostgresURL(argument) else { return }
@@ -48,17 +48,16 @@ package struct PostgresURL {
   private let password: Text
   /// The hosts, each with its port.
   private let hosts: [Text]
-  /// The hosts and the database.
   private let place: Text
   private let parameters: [Text]
-  /// Whether libpq may take a part of a password for a host or the database, because a “@” or “/” in it is not percent-encoded.
+  /// Whether libpq may read a part of the password as a host or the database, because it contains an unencoded “@” or “/”.
   package let isAmbiguous: Bool
-  /// The same for a person, who may have written a “?” in a password too: libpq takes all before the “@” for the user.
+  /// Whether a “?” may belong to a password: libpq reads everything before the “@” as the user, but a person may mean otherwise.
   private let isDoubtful: Bool
 
   /// Reads a URL; nil for another text.
   package init?(_ text: String) {
-    // By bytes: libpq finds the scheme also if a combining character follows it.
+    // By bytes: libpq finds the scheme even if a combining character follows it.
     guard let scheme = ["postgres://", "postgresql://"].first(where: { text.utf8.starts(with: $0.utf8) }) else {
       return nil
     }
@@ -78,9 +77,7 @@ package struct PostgresURL {
 
   var hasPassword: Bool { !password.isEmpty || parameters.contains(where: Self.isSecret) }
 
-  /// Whether no part of a password can be in another place.
-  ///
-  /// `withAnyPort` is whether a number may be larger than ports are.
+  /// Whether no part of a password can be elsewhere; `withAnyPort` allows numbers larger than ports are.
   func isCertain(withAnyPort: Bool = false) -> Bool {
     !isDoubtful && hosts.allSatisfy { Self.isHost($0, withAnyPort) }
   }
@@ -90,7 +87,7 @@ package struct PostgresURL {
     return "\(scheme)\(user.isEmpty ? "" : String(user) + "@")\(String(place))\(others.isEmpty ? "" : "?" + others)"
   }
 
-  /// Whether a port is a number: in `user:password/database`, which lacks a host, the password is in its place.
+  /// Whether the port is a number: in `user:password/database`, which has no host, the password is in its place.
   private static func isHost(_ host: Text, _ withAnyPort: Bool) -> Bool {
     let name = host.first == "[" ? host.prefix { $0 != "]" } : host.prefix { $0 != ":" }
     let rest = host[name.endIndex...].drop { $0 == "]" }
@@ -100,7 +97,7 @@ package struct PostgresURL {
     return port.isEmpty || isNumber || UInt16(String(port)).map { $0 > 0 } ?? false
   }
 
-  /// Whether a parameter may be a password, also if its name is percent-encoded or misspelled.
+  /// Whether a parameter may be a password, even if its name is percent-encoded or misspelled.
   private static func isSecret(_ parameter: Text) -> Bool {
     let name = String(parameter.prefix { $0 != "=" }).lowercased()
     return (name.contains("pass") && name != "passfile") || name.utf8.contains(UInt8(ascii: "%"))

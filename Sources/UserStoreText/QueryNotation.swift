@@ -1,15 +1,13 @@
-/// How a query is written, which the hints of a `TextError` repeat.
+/// The notation of queries in the hints of a `TextError`.
 public enum QueryNotation: Sendable {
-  /// The options of `usertool list`, with values that are quoted for a shell: `--where 'age>=18'`.
+  /// The options of `usertool list`, with values quoted for a shell: `--where 'age>=18'`.
   case options
-  /// The parameters of a request, in double quotes: `"where=age>=18"`.
-  ///
-  /// They are decoded: a request has `where=age%3E%3D18`.
+  /// The decoded parameters of a request, in double quotes: `"where=age>=18"`; the request itself has `where=age%3E%3D18`.
   case parameters
 }
 
 extension QueryNotation {
-  /// The parts of a query, by the names of their options and parameters.
+  /// The parts of a query; the raw values are the names of the options and parameters.
   package enum Parameter: String, Sendable {
     case condition = "where"
     case present = "with"
@@ -30,14 +28,13 @@ extension QueryNotation {
   func argument(_ parameter: Parameter, _ text: String) -> String {
     switch self {
     case .options:
-      // A word that starts with a dash is an option.
+      // With a space, a value that starts with a dash would be an option.
       name(parameter) + (text.utf8.first == UInt8(ascii: "-") ? "=" : " ")
         + text.shellWord(alwaysQuoted: parameter == .condition)
     case .parameters: "\"\(parameter.rawValue)=\(text)\""
     }
   }
 
-  /// Asks whether an option or a parameter with this value was meant.
   func question(_ parameter: Parameter, _ text: String) -> String {
     "did you mean \(argument(parameter, text))?"
   }

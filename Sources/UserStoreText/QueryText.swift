@@ -1,6 +1,6 @@
 public import UserStore
 
-/// The users to list, as text, in the notation of `usertool list`.
+/// A query for users as text, in the notation of `usertool list`.
 ///
 ///     var text = QueryText()
 ///     text.conditions = ["age>=18", "name^=Z"]
@@ -13,7 +13,7 @@ public import UserStore
 ///     }
 ///     let place = users.last.flatMap { QueryText.place(after: $0, in: query) }  // of the next page
 ///
-/// For a mistake, the methods throw a `TextError` that points at it and usually has a correction.
+/// The methods throw a `TextError` that points at the mistake and usually suggests a correction.
 public struct QueryText: Sendable {
   /// The conditions, all of which users must meet: an attribute (or `id`), an operator, and a value.
   ///
@@ -31,7 +31,7 @@ public struct QueryText: Sendable {
   public var order: [String] = []
   /// The largest number of users; nil for all.
   public var limit: Int?
-  /// The place where the page before ended, from `place(after:in:)`; nil for the first page.
+  /// The place where the previous page ended, from `place(after:in:)`; nil for the first page.
   public var place: String?
 
   /// Creates the text of a query for all users.
@@ -41,16 +41,17 @@ public struct QueryText: Sendable {
   ///
   /// - Parameter notation: The notation of the hints.
   /// - Returns: The query.
-  /// - Throws: `TextError` for a mistake. The store checks the limits of a query when it runs it.
+  /// - Throws: `TextError` for a mistake. The store checks a query's limits when it runs the query.
   public func query(_ notation: QueryNotation = .parameters) throws(TextError) -> UserStore.Query {
     try ListRequest(self, notation).query
   }
 
   /// Checks that attributes whose names look like mistakes exist.
   ///
-  /// Names may have nearly all characters: `age!>18` is a condition on an attribute `age!`, and `age,name` one attribute to sort
-  /// by. They are mistakes if no user has the attribute. With `.parameters`, so is a value in quotes that no user has, as in
-  /// `name="Zoë"`; a colon (`name:="Zoë"`) makes it text. Only these are looked up, which can read all users.
+  /// Names may have nearly all characters: `age!>18` is a condition on an attribute `age!`, and `age,name` is one attribute to
+  /// sort by. If no user has such an attribute, it is a mistake. With `.parameters`, a value in quotes that no user has is also a
+  /// mistake, as in `name="Zoë"`; a colon (`name:="Zoë"`) makes it text. The method looks up only these, but that can read all
+  /// users.
   ///
   /// Any other attribute that no user has is not a mistake: a user may get it while a list is followed.
   ///
@@ -69,7 +70,7 @@ public struct QueryText: Sendable {
   /// - Parameters:
   ///   - user: The last user of a page, as the query returned it.
   ///   - query: The query of the page, from `query(_:)`.
-  /// - Returns: The identifier of the user; in a sorted list, JSON with the values that it is sorted by, in which nothing acts on a
+  /// - Returns: The identifier of the user; in a sorted list, JSON with the values of the sort keys, in which nothing acts on a
   ///   terminal. nil if this is more than 100,000 bytes.
   public static func place(after user: UserStore.User, in query: UserStore.Query) -> String? {
     PageToken(after: query.position(of: user), sortedBy: query.sortedBy)?.text

@@ -2,20 +2,21 @@ public import UserStore
 
 /// Records and values as JSON, without loss.
 ///
-/// A record is an object of plain values, as `User.json` writes it. Bytes are `{"base64":"AP8="}`, and text that is not valid UTF-8, which a foreign writer
-/// may store, is `{"text_base64":"/w=="}`. A number with a fraction or an exponent is a real number, another one an integer, and
-/// true and false are 1 and 0. `1e999` and `-1e999` are infinite; any other number beyond the range of `Double` is refused. An
-/// attribute that is null is not set.
+/// A record is an object of plain values, as `User.json` writes it. Bytes are `{"base64":"AP8="}`. Text that is not valid UTF-8,
+/// which a foreign writer may store, is `{"text_base64":"/w=="}`. A number with a fraction or an exponent is real, any other
+/// number is an integer, and true and false are 1 and 0. `1e999` and `-1e999` are infinite; any other number beyond the range of
+/// `Double` is refused. An attribute that is null is not set.
 public enum RecordText {
   /// Reads a record: an object of plain values, strictly as in RFC 8259.
   ///
-  /// Names of attributes are exact: `hair-color` is another attribute than `hair_color`. A color name as `hair_color` becomes the
-  /// color. The store checks all other values when it writes them.
+  /// Names of attributes are exact: `hair-color` is not `hair_color`. A color name in `hair_color` is converted to the color. The
+  /// store checks all other values when it writes them.
   ///
   /// - Parameter json: The bytes of the text, in UTF-8.
-  /// - Returns: The `id`, nil if it is null or not given; and the values of the other members, in their order.
-  /// - Throws: `TextError`, with the kind `.notation` for text that is not such an object (the message has the offset in bytes:
-  ///   `at byte 12: …`), and `.value` for an unknown color, an id that is not an integer, and an attribute that is given twice.
+  /// - Returns: The `id`, nil if it is null or missing; and the values of the other members, in their order.
+  /// - Throws: `TextError`, with the kind `.notation` for text that is not such an object (the message contains the offset in
+  ///   bytes: `at byte 12: …`), and `.value` for an unknown color, an id that is not an integer, and an attribute that occurs
+  ///   twice.
   public static func record(
     _ json: some Collection<UInt8>
   ) throws(TextError) -> (id: UserStore.User.ID?, values: [(attribute: AttributeName, value: StoredValue)]) {
@@ -43,11 +44,10 @@ public enum RecordText {
   /// - Parameters:
   ///   - json: The bytes of the text, in UTF-8.
   ///   - names: The names that members may have. None of them is required.
-  ///   - stored: The names of those members whose values are compared with stored ones: in them, a color stays text, because
-  ///     other programs can store any text.
+  ///   - stored: The names of those members whose values are compared with stored ones; their colors stay text, because other
+  ///     programs can store any text.
   /// - Returns: The values of the members that the object has, by their names.
-  /// - Throws: `TextError`, with the same kinds as `record(_:)`; `.notation` for a member with an unknown name, or with
-  ///   a name that is given twice.
+  /// - Throws: `TextError`, with the same kinds as `record(_:)`; `.notation` for a member whose name is unknown or occurs twice.
   public static func records(
     _ json: some Collection<UInt8>, named names: [String], asStored stored: [String] = []
   ) throws(TextError) -> [String: [(attribute: AttributeName, value: StoredValue)]] {
@@ -73,7 +73,7 @@ public enum RecordText {
     }
   }
 
-  /// Checks the members of an object, whose names are exact; a mistake repeats only the start of a long value.
+  /// Checks an object's members, whose names are exact; a message contains only the start of a long value.
   private static func content(
     of members: JSONScanner.Members, named name: String? = nil, keepingColors: Bool = false
   ) throws(TextError) -> RecordContent {

@@ -1,12 +1,12 @@
 /// A mistake in a text that a person wrote.
 ///
-/// The message, the text and the hint contain parts of the text as they are, also characters that act on a terminal.
+/// The message, the text and the hint contain parts of the text unchanged, including characters that act on a terminal.
 public struct TextError: Error, Sendable, CustomStringConvertible {
   /// The kinds of mistakes.
   public enum Kind: Sendable {
     /// The text does not follow the notation.
     case notation
-    /// The text follows the notation, but a value in it cannot be one, such as a color that does not exist.
+    /// The text follows the notation, but contains an impossible value, such as a color that does not exist.
     case value
   }
 
@@ -14,13 +14,13 @@ public struct TextError: Error, Sendable, CustomStringConvertible {
   public let message: String
   /// The parameter with the mistake: `where`, `with`, `without`, `sort`, or `after`; nil if it is none of these.
   public let parameter: String?
-  /// The text with the mistake; nil if the message is enough to find it.
+  /// The text with the mistake; nil if the message suffices to find it.
   public let text: String?
-  /// Where the mistake is, in Unicode scalars of the text; nil if the whole text is meant.
+  /// The position of the mistake, in Unicode scalars of the text; nil for the whole text.
   ///
   /// The range is empty where something is missing.
   public let range: Range<Int>?
-  /// How to correct the mistake, in one line; nil if that is not known.
+  /// A correction of the mistake, in one line; nil if none is known.
   public let hint: String?
   /// The kind of mistake.
   public let kind: Kind

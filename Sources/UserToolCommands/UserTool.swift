@@ -45,7 +45,7 @@ struct UserTool: ParsableCommand {
 
   static func main() async {
     System.fillStandardDescriptors()
-    // `watch` and `list --follow` have 19 descriptors open beside the standard ones. Without them, libdispatch can crash.
+    // `watch` and `list --follow` open 19 descriptors beside the standard ones; without them, libdispatch can crash.
     guard System.hasDescriptors(24) else {
       Messages.shared.report(
         Failure(.failure, "the limit on open files is too low", hint: Failure.moreDescriptors))
@@ -56,7 +56,7 @@ struct UserTool: ParsableCommand {
       System.exit(.usage)
     }
     let arguments = ProgramArguments.all.dropFirst()
-    // An argument that is not UTF-8 is refused here: the other program would get it repaired.
+    // An argument that is not UTF-8 is refused in this process: the other one would receive a repaired one.
     if ProgramArguments.firstInvalid == nil { ServerEngine.handOver(arguments) }
     System.widenHelp(to: leastHelpColumns)
     Signals.shared.install()
@@ -68,9 +68,8 @@ struct UserTool: ParsableCommand {
   /// Descriptions in help texts begin in column 26, and those of values in column 28.
   static let leastHelpColumns = 40
 
-  /// Runs a command line, without the tool's name, reports a failure, and returns the exit status.
   static func run(_ arguments: ArraySlice<String>) async -> ExitStatus {
-    // Without the parser, which would take longer than all code of the tool.
+    // Does without the parser, which would take longer than all code of the tool.
     if arguments.elementsEqual(["--version"]) { return show(configuration.version) }
     do {
       var command = try parseAsRoot(try Arguments.prepared(arguments, for: self))
@@ -85,7 +84,7 @@ struct UserTool: ParsableCommand {
     } catch {
       if isOfParser(error), exitCode(for: error) == .success { return show(message(for: error)) }
       let failure = failure(error, arguments)
-      // If the command failed because of a signal, report only what was written, or may have been.
+      // After a failure because of a signal, reports only writes that were, or may have been, committed.
       let status = Signals.shared.status
       if status == nil || failure.tellsOfCommit { Messages.shared.report(failure) }
       return status ?? failure.status

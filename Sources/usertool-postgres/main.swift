@@ -2,7 +2,7 @@ import UserStore
 import UserStorePostgres
 import UserToolCommands
 
-// The same commands, in a program that also opens databases on PostgreSQL.
+// Runs the same commands, also on databases in PostgreSQL.
 await runUserTool(
   ServerEngine { address, configuration throws(StoreError) in
     try UserStore(postgres: PostgresConfiguration(address, configuration))

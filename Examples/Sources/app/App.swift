@@ -11,7 +11,7 @@ extension Attribute where Value == Int {
   private(set) var title = ""
 
   init(_ name: Listenable<String?>) {
-    // A view needs only the latest name. Binding “header” again replaces this listener, and releasing the model ends it.
+    // Only the latest name matters. Binding “header” again replaces this listener, and releasing the model ends it.
     name.bindAndFire("header", on: .latestOnMain, owner: self) { header, name in header.title = name ?? "gone" }
   }
 }
@@ -28,7 +28,7 @@ extension Attribute where Value == Int {
   }
 
   private func refuse(_ error: BindingError) {
-    // When the store is closed, its attributes leave the chains.
+    // Closing the store removes its attributes from the chains.
     if case .left = error.reason { return }
     print("refused:", error)
   }
@@ -64,7 +64,7 @@ struct App {
     app.form.age = ""
     await app.show("emptied the field") { app.card[.age] == nil }
 
-    // As if another process wrote; each view receives both changes.
+    // Stands for a write of another process; each view receives both changes.
     try await store.write { users in
       try users.rename(nix, to: "Zoë")
       try users.set(.age, of: nix, to: 41)
@@ -81,7 +81,7 @@ struct App {
     await store.close()
   }
 
-  /// Searches when no key was pressed for 300 ms, by a clock that the program moves.
+  /// Searches after a pause of 300 ms, by a clock that the program moves.
   static func search(_ store: UserStore) async {
     let clock = ManualClock()
     let (field, text) = Signal<String>.make()
@@ -102,7 +102,7 @@ struct App {
     token.dispose()
   }
 
-  /// Prints what the views show when they show a change; in an app, the views do this.
+  /// Prints the contents of the views after a change; in an app, the views display them.
   func show(_ event: String, when isShown: () -> Bool) async {
     while !isShown() { await Task.yield() }
     let age = card[.age].map { "\($0)" } ?? "unset"

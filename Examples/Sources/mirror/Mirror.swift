@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import UserStore
 
-/// Keeps the users of a store equal in another SQLite database, until SIGINT or SIGTERM: `mirror users.db mirror.db`.
+/// Mirrors the users of a store in another SQLite database, until SIGINT or SIGTERM: `mirror users.db mirror.db`.
 ///
-/// The mirror has the cursor of the last change set that it contains, and each set is written in one transaction together with
-/// its cursor. So a kill at any moment neither loses a change nor makes one twice. While another program keeps one of the
+/// The mirror contains the cursor of the last change set that it has applied; each set and its cursor are written in one
+/// transaction. A kill at any moment therefore neither loses a change nor applies one twice. While another program locks one of
+/// the databases, the mirror waits.
 /// databases locked, the mirror waits.
 @main
 struct Mirror {
@@ -30,7 +31,7 @@ struct Mirror {
     var configuration = UserStore.Configuration()
     configuration.access = .readWrite
     let store = try await UserStore.open(path: path, configuration: configuration)
-    // By default, GRDB does not wait: a program that reads the mirror at the moment of a commit would make it fail.
+    // By default, GRDB does not wait: a reader of the mirror at the moment of a commit would make it fail.
     var waiting = GRDB.Configuration()
     waiting.busyMode = .timeout(5)
     let following: Task<Void, any Error>
@@ -49,7 +50,7 @@ struct Mirror {
       return source
     }
     let result = await following.result
-    // What the loop had begun is complete now.
+    // The last iteration of the loop is complete.
     await store.close()
     withExtendedLifetime(signals) {}
     do { try result.get() } catch is CancellationError {}
@@ -57,7 +58,7 @@ struct Mirror {
 
   static func report(_ message: String) { FileHandle.standardError.write(Data("mirror: \(message)\n".utf8)) }
 
-  /// Follows the store until the task is canceled, also after another program has locked a database for longer than the timeout.
+  /// Follows the store until the task is canceled, even after another program has locked a database for longer than the timeout.
   func followPersistently() async throws {
     while true {
       do { return try await follow() } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
@@ -65,7 +66,7 @@ struct Mirror {
       } catch StoreError.Code.busy {
         Self.report("another program keeps the store locked; trying again")
       }
-      // The set that failed was not acknowledged: the next iteration begins with it.
+      // The failed set was not acknowledged, so the next iteration begins with it.
       try Task.checkCancellation()
     }
   }
@@ -73,8 +74,7 @@ struct Mirror {
   /// Copies the changes after the mirror's cursor, then new ones as they are committed.
   func follow() async throws {
     try await prepare()
-    // The store keeps its log for a named consumer, up to the limits of its retention policy. Each mirror of a store needs a
-    // name of its own.
+    // The store keeps its log for a named consumer, up to the limits of its retention policy. Each mirror needs its own name.
     let consumer = try await store.consumer("mirror")
     var saved = try await database.read { mirror in
       try String.fetchOne(mirror, sql: "SELECT cursor FROM position").map { try UserStore.Cursor($0) }
@@ -82,7 +82,7 @@ struct Mirror {
     while true {
       do {
         var cursor = if let saved { saved } else { try await copy() }
-        // The consumer's own position may be behind the mirror's: acknowledgments are written a little later.
+        // The consumer's own position may be behind the mirror's, because acknowledgments are written a little later.
         try await consumer.reset(to: cursor)
         for try await set in consumer {
           try await apply(set, after: cursor)
@@ -99,7 +99,7 @@ struct Mirror {
 
   func prepare() async throws {
     try await database.write { mirror in
-      // The column for values has no type, so that SQLite converts none of them.
+      // Without a type, SQLite converts no value of the column.
       try mirror.execute(
         sql: """
           CREATE TABLE IF NOT EXISTS attributes (
@@ -109,7 +109,7 @@ struct Mirror {
     }
   }
 
-  /// Replaces the mirror by all users, and returns the cursor at which they were read.
+  /// Replaces the contents of the mirror by all users; returns the cursor of that state.
   func copy() async throws -> UserStore.Cursor {
     try await database.write { [store] mirror in
       try store.read { users in
@@ -124,13 +124,13 @@ struct Mirror {
     }
   }
 
-  /// Makes the changes of a set; a huge one is read page by page.
+  /// Applies the changes of a set; a huge one is read page by page.
   func apply(_ changes: UserStore.ChangeSet, after cursor: UserStore.Cursor) async throws {
     try await database.write { mirror in
       try mirror.execute(
         sql: "UPDATE position SET cursor = ? WHERE cursor = ?",
         arguments: [changes.cursor.description, cursor.description])
-      // An older process may still be writing after a newer one has taken over.
+      // After a newer process has taken over, an older one may still be writing.
       guard mirror.changesCount == 1 else { throw StoreError(.superseded, "another process writes to the mirror") }
       try changes.forEach { change in try set(change.attribute, of: change.user, to: change.new, in: mirror) }
     }
@@ -153,7 +153,7 @@ struct Mirror {
 }
 
 extension StoredValue {
-  /// The value for GRDB, and whether it is text as bytes: GRDB ends a `String` at its first NUL character.
+  /// The value for GRDB, and whether it is text in the form of bytes: GRDB ends a `String` at its first NUL character.
   var columns: (isText: Bool, value: any DatabaseValueConvertible) {
     switch self {
     case .null: (false, DatabaseValue.null)

@@ -29,10 +29,10 @@ struct Server {
       services: [ClosingService(store: store)])
     var services = ServiceGroupConfiguration(
       services: [app], gracefulShutdownSignals: [.sigint, .sigterm], logger: app.logger)
-    // A client that stops reading must not keep the server from ending.
+    // A client that stops reading must not delay the end of the server.
     services.maximumGracefulShutdownDuration = .seconds(5)
     do { try await ServiceGroup(configuration: services).run() } catch {
-      // The server could not start, for example because the port is in use, so that nothing has closed the store.
+      // If the server could not start, for example because the port is in use, nothing has closed the store.
       await store.close()
       throw error
     }
@@ -41,7 +41,7 @@ struct Server {
   static func routes(to store: UserStore) -> Router<BasicRequestContext> {
     let router = Router()
 
-    // All users, one JSON object a line. The header has the cursor from which `/events` continues without a gap.
+    // All users, one JSON object per line. From the cursor in the header, `/events` continues without a gap.
     router.get("users") { _, _ in
       let (cursor, lines) = try await store.read { users in
         var lines = ByteBuffer()
@@ -53,13 +53,13 @@ struct Server {
         body: ResponseBody(byteBuffer: lines))
     }
 
-    // The change sets after the cursor in Last-Event-ID, or from now on, as server-sent events. The id of an event is the
-    // cursor of its set, and its data has a line of JSON for each change. `?attribute=age` hides other attributes.
+    // The change sets after the cursor in Last-Event-ID, or from now on, as server-sent events. An event's id is the cursor of
+    // its set, and its data has a line of JSON for each change. `?attribute=age` hides other attributes.
     router.get("events") { request, _ in
       let cursor: UserStore.Cursor
       if let id = request.headers[.lastEventID] {
         cursor = try UserStore.Cursor(id)
-        // The feed would throw the same errors, but only after the response has begun.
+        // The feed would throw the same errors only after the response has begun.
         try await store.verify(cursor)
       } else {
         cursor = try await store.read { users in try users.cursor }
@@ -69,10 +69,10 @@ struct Server {
       let feed = store.changeSets(after: cursor, of: topics, heartbeat: .seconds(15)).cancelOnGracefulShutdown()
 
       let body = ResponseBody { writer in
-        // Hummingbird does not cancel the response when the client closes the connection (its issue 618).
+        // Otherwise Hummingbird does not cancel the response when the client closes the connection (its issue 618).
         try await request.body.consumeWithCancellationOnInboundClose { _ in
           for try await set in feed {
-            // A heartbeat has no changes. An event without data only moves the client's cursor.
+            // A heartbeat has no changes; an event without data only advances the client's cursor.
             var event = ByteBuffer(string: "id: \(set.cursor)\n")
             try await set.forEach { change in event.writeString("data: \(change.json)\n") }
             event.writeString("\n")
@@ -85,7 +85,7 @@ struct Server {
         status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"], body: body)
     }
 
-    // Sets an attribute to the JSON value in the body; null unsets it. With `?expecting=41`, only if that is its value.
+    // Sets an attribute to the JSON value in the body; null unsets it. `?expecting=41` requires that its value is 41.
     router.put("users/{id}/{attribute}") { request, context in
       let id = UserStore.User.ID(try context.parameters.require("id", as: Int64.self))
       let name = try context.parameters.require("attribute")
@@ -109,7 +109,7 @@ struct Server {
   }
 }
 
-/// Closes the store after the HTTP server has ended: services end in the reverse order of the list.
+/// Closes the store after the HTTP server has ended, since services end in the reverse order of the list.
 struct ClosingService: Service {
   let store: UserStore
 
@@ -123,7 +123,6 @@ extension HTTPField.Name {
   static let lastEventID = Self("Last-Event-ID")!
 }
 
-/// An error that a route throws becomes a response.
 extension StoreError: @retroactive HTTPResponseError {
   /// The status of the response.
   public var status: HTTPResponse.Status {

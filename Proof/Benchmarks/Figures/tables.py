@@ -1,7 +1,7 @@
-"""Writes the tables of the documentation from results of scripts/bench --json, between marks in HowFast.md and README.md.
+"""Writes the figures from results of scripts/bench --json between marks: all of them in the pages of a folder
+(Proof/Benchmarks/Results), and a choice in HowFast.md and README.md.
 
-Usage: tables.py RESULTS HOWFAST README [--check]. With --check, writes nothing, and fails if a file has other figures. The
-section on lists is written only if the results have them.
+Usage: tables.py RESULTS FOLDER HOWFAST README [--check]. With --check, writes nothing, and fails if a file has other figures.
 """
 
 import json
@@ -58,27 +58,40 @@ def named(machine):
 LIST_SIZES = (1_000, 100_000)
 ROW_CHANGES = {"value": "another value", "move": "moves", "leave": "leaves", "enter": "enters"}
 
+# The pages of the folder, with the cases that each has.
+PAGES = {
+    "Listeners": ("hub/", "latency/"),
+    "Writes": ("write/", "concurrency/", "process/"),
+    "Lists": ("lists/",),
+    "Stores": ("read/", "log/", "scale/"),
+}
+
+# Cases that differ only in a part of their name are the columns of one table, if they have no percentiles.
+PARTS = [re.compile(pattern) for pattern in (
+    r"(hub/delivery/|lists/first/|lists/huge-set/\d+/)(\d+)()",
+    r"(write/|lists/many/)(normal|full)(.*)",
+    r"(lists/one-row/\d+/)(\w+)(/.*)",
+)]
+
 # What a reader would compare first: the work, its case, our contender, and the others.
 MAIN = [
-    (f"one row written, {durability.upper()}, logged, and told to one listener", f"write/{durability}/one-row",
+    (f"one row written, {durability.upper()}, logged, and one listener called", f"write/{durability}/one-row",
      "UserStore, logged, one listener",
      ["C, same plan: log, read, signal", "GRDB, no log, one observation of that row", "GRDB, no log, no observation"])
     for durability in ("full", "normal")
 ] + [
+    ("one write of 64 tasks, FULL", "concurrency/tasks", "UserStore, 64 tasks", ["UserStore, 1 tasks", "GRDB, 64 tasks"]),
     ("a listenable calls its one listener", "hub/delivery/1", "UserStore Listenable",
      ["OpenCombine PassthroughSubject + sink", "NotificationCenter, blocks"]),
-    ("a signal calls its one subscriber", "hub/delivery/1", "UserStore Signal", ["OpenCombine PassthroughSubject + sink"]),
-    ("heap of a named listener", "hub/memory", "UserStore Listenable, named",
-     ["OpenCombine PassthroughSubject + sink", "NotificationCenter, blocks"]),
-    ("10,000 listeners bound and unbound", "hub/churn/bind-unbind", "UserStore Listenable",
-     ["OpenCombine PassthroughSubject + sink", "NotificationCenter, blocks"]),
-    ("a store of 100,000 users opened, one user read, closed", "scale/open", "UserStore", ["C, two connections", "GRDB pool"]),
-    ("one user of a list of 1,000 read", "read/list", "UserStore",
-     ["C, same statement, without a transaction", "GRDB, Codable records of one table"]),
+    ("from the end of a write's closure to a listener in the same process, FULL", "latency/full/same-process",
+     "UserStore, inline listener", ["GRDB, ValueObservation on a queue"]),
     ("from the end of a write's closure to a listener in another process, FULL", "latency/full/other-process",
      "UserStore, listener", ["C, same plan: event, log"]),
-    ("one write of 64 threads, FULL", "concurrency/threads", "UserStore, 64 threads", ["UserStore, 1 threads", "GRDB, 64 threads"]),
-    ("one write of 64 tasks, FULL", "concurrency/tasks", "UserStore, 64 tasks", ["UserStore, 1 tasks", "GRDB, 64 tasks"]),
+    ("one row of a list of 1,000 changed, and its listener called with the steps, FULL", "lists/one-row/1000/value/full",
+     "UserStore, list and steps", ["UserStore, no list", "GRDB, ValueObservation, until told"]),
+    ("a store of 100,000 users opened, one user read, closed", "scale/open", "UserStore", ["C, two connections", "GRDB pool"]),
+    ("one user read in its own transaction", "read/by-id", "UserStore",
+     ["C, same statement, without a transaction", "GRDB, Codable records of one table"]),
 ]
 
 
@@ -90,38 +103,27 @@ def summary(results):
         if not own:
             continue
         cells = [(other, results.line(case, other)) for other in others]
-        beside = "; ".join(f"{name} {amount(line)} ({line['ratio'] / own['ratio']:.2f})" for name, line in cells if line)
+        # The ratios of a case are relative to its first contender.
+        beside = "; ".join(f"{name} {amount(line)}" + (f" ({line['ratio']:.2f})" if own["ratio"] == 1 else "") for name, line in cells if line)
         out.append(f"| {title} | {amount(own)} | {beside} |")
     return "\n".join(out) + "\n"
 
 
-def list_section(results):
-    """The section on lists; empty if the results have none."""
+def goals(results):
+    """The goals for lists, beside what was measured; empty if the results have no lists."""
     if not any(case.startswith("lists/") for case in results.cases):
         return ""
-
-    def cell(case, contender):
-        line = results.line(case, contender)
-        return f"{line['ratio']:.2f} ({amount(line)})" if line else ""
-
-    machine = results.machine("lists/")
-    out = ["### Lists", "", f"Measured on: {named(machine)}.", "", "![Cost of a write against the number of rows of a list that follows it.](lists)", ""]
-    out += [
-        "A write of one row, compared with the same write without a list; in parentheses, the time of a write. The list's",
-        "listener takes the steps from the version before. “Until told” is the time until GRDB's observation of the same",
-        "rows has delivered them, which its writer does not wait for. The goal is at most 1.1 for 1,000 rows, and 1.2 for",
-        "100,000.", "",
-        "| the row | " + " | ".join(ROW_CHANGES.values()) + " |", "| --- |" + " ---: |" * len(ROW_CHANGES),
-    ]
-    for rows in LIST_SIZES:
+    out = ["| | goal | measured |", "| --- | ---: | ---: |"]
+    for rows, goal in zip(LIST_SIZES, ("1.1", "1.2")):
         for durability in ("full", "normal"):
-            for contender in ("UserStore, list and steps", "GRDB, ValueObservation, until told"):
-                cells = [cell(f"lists/one-row/{rows}/{change}/{durability}", contender) for change in ROW_CHANGES]
-                out.append(f"| {rows:,} rows, {durability.upper()}: {contender} | " + " | ".join(cells) + " |")
-    out += ["", "| | goal | measured |", "| --- | ---: | ---: |"]
+            lines = [results.line(f"lists/one-row/{rows}/{change}/{durability}", "UserStore, list and steps") for change in ROW_CHANGES]
+            ratios = sorted(line["ratio"] for line in lines if line)
+            measured = f"{ratios[0]:.2f} to {ratios[-1]:.2f}" if ratios else ""
+            out.append(f"| a write that changes a row of a list of {rows:,}, {durability.upper()}, beside no list | ≤ {goal} | {measured} |")
     for kind in ("one", "none"):
         for durability in ("full", "normal"):
-            measured = cell(f"lists/many/{durability}", f"UserStore, a user of {kind} of 10000 lists")
+            line = results.line(f"lists/many/{durability}", f"UserStore, a user of {kind} of 10000 lists")
+            measured = f"{line['ratio']:.2f}" if line else ""
             out.append(f"| renaming a user of {kind} of 10,000 lists, {durability.upper()}, beside no list | ≤ 1.1 | {measured} |")
     for rows in LIST_SIZES:
         for call in ("list", "users(matching:)"):
@@ -145,27 +147,70 @@ def amount(line):
     return f"{value / 1e9:.3g} s"
 
 
-def table(results):
-    """A table for each case, with ratios relative to its first contender."""
+def part(case, lines):
+    """The name of the case's table, and the title of its column there, if it is one of several."""
+    matches = [match for match in (pattern.fullmatch(case) for pattern in PARTS) if match]
+    if not matches or any(line.get("latencies") for line in lines):
+        return case, None
+    before, word, after = matches[0].groups()
+    return f"{before}…{after}", f"{int(word):,}" if word.isdigit() else ROW_CHANGES.get(word, word.upper())
+
+
+def tables(results, prefixes):
+    """The tables of the cases with these prefixes."""
+    groups = {}
+    for case, lines in results.cases.items():
+        if case.startswith(prefixes):
+            name, column = part(case, lines)
+            groups.setdefault(name, []).append((column, lines))
     out = []
     machine = None
-    for case, lines in results.cases.items():
-        if lines[0]["machine"] != machine:
-            machine = lines[0]["machine"]
+    for name, cases in groups.items():
+        first = cases[0][1]
+        if first[0]["machine"] != machine:
+            machine = first[0]["machine"]
             out += [f"Measured on: {named(machine)}; {machine['settings']}.", ""]
-        out += [f"**{case}**: {lines[0]['operation']}", ""]
-        spread = any(line.get("latencies") for line in lines)
-        out += ["| | median | ratio |" + (" p50 | p99 | max |" if spread else "")]
-        out += ["| --- | ---: | ---: |" + (" ---: | ---: | ---: |" if spread else "")]
-        for line in lines:
-            row = f"| {line['contender']} | {amount(line)} | {line['ratio']:.2f} |"
-            if spread:
-                latencies = line.get("latencies") or {}
-                cells = [amount({"median": latencies[key], "unit": "nanoseconds"}) if key in latencies else "" for key in ("p50", "p99", "max")]
-                row += " " + " | ".join(cells) + " |"
-            out.append(row)
+        out += [f"**{name}**: {operation(cases)}", ""]
+        out += several(cases) if cases[0][0] else single(first)
         out.append("")
-    return "\n".join(out)
+    return "\n".join(out).rstrip("\n") + "\n" if out else ""
+
+
+def operation(cases):
+    """What the cases measure, with an ellipsis for the words in which they differ."""
+    texts = [lines[0]["operation"].split(" ") for _, lines in cases]
+    if len(texts) == 1:
+        return " ".join(texts[0])
+    count = min(len(text) for text in texts)
+    before = next((i for i in range(count) if len({text[i] for text in texts}) > 1), count)
+    after = next((i for i in range(count - before) if len({text[-1 - i] for text in texts}) > 1), count - before)
+    return " ".join(texts[0][:before] + ["…"] + texts[0][len(texts[0]) - after:])
+
+
+def single(lines):
+    """The table of one case, with ratios relative to its first contender."""
+    spread = any(line.get("latencies") for line in lines)
+    out = ["| | median | ratio |" + (" p50 | p99 | max |" if spread else "")]
+    out.append("| --- | ---: | ---: |" + (" ---: | ---: | ---: |" if spread else ""))
+    for line in lines:
+        row = f"| {line['contender']} | {amount(line)} | {line['ratio']:.2f} |"
+        if spread:
+            latencies = line.get("latencies") or {}
+            cells = [amount({"median": latencies[key], "unit": "nanoseconds"}) if key in latencies else "" for key in ("p50", "p99", "max")]
+            row += " " + " | ".join(cells) + " |"
+        out.append(row)
+    return out
+
+
+def several(cases):
+    """The table of cases with the same contenders: the medians, with the ratios in parentheses."""
+    out = ["| | " + " | ".join(column for column, _ in cases) + " |", "| --- |" + " ---: |" * len(cases)]
+    contenders = dict.fromkeys(line["contender"] for _, lines in cases for line in lines)
+    for contender in contenders:
+        found = [next((line for line in lines if line["contender"] == contender), None) for _, lines in cases]
+        cells = [f"{amount(line)} ({line['ratio']:.2f})" if line else "" for line in found]
+        out.append(f"| {contender} | " + " | ".join(cells) + " |")
+    return out
 
 
 def bullets(sentences):
@@ -212,6 +257,31 @@ def speed(results):
     ])
 
 
+def growth(results):
+    """How the costs grow, in sentences."""
+
+    def figure(case, contender):
+        return amount(results.line(case, contender))
+
+    others, same = (f"write/normal/listeners-on-{kind}" for kind in ("other-rows", "that-row"))
+    row, hundred = (f"lists/one-row/{rows}/value/full" for rows in LIST_SIZES)
+    return bullets([
+        f"**Listeners** of other users hardly cost anything: a write takes {figure(others, 'UserStore, 0')} without any, and"
+        f" {figure(others, 'UserStore, 100000')} with 100,000. Those of the same user are all called: {figure(same, 'UserStore, 1000')} with"
+        " 1,000. Without a sync.",
+        f"**Users**: renaming a random one takes {figure('scale/users', 'UserStore, 1000 users')} among 1,000, and"
+        f" {figure('scale/users', 'UserStore, 10000000 users')} among 10 million, without a sync.",
+        f"**The log**: a write takes {figure('scale/log', 'UserStore, 1000 rows')} with 1,000 rows in it, and"
+        f" {figure('scale/log', 'UserStore, 1000000 rows')} with a million, without a sync. Each change of one row"
+        f" adds {figure('scale/size', 'UserStore, log')} to the file.",
+        f"**Lists**: a change of a row takes {figure(row, 'UserStore, list and steps')} with a list of 1,000 that has it, and"
+        f" {figure(row, 'UserStore, no list')} without; {figure(hundred, 'UserStore, list and steps')} and"
+        f" {figure(hundred, 'UserStore, no list')} with a list of 100,000 (FULL).",
+        f"**Many lists**: a rename takes {figure('lists/many/full', 'UserStore, a user of one of 10000 lists')} beside 10,000 lists,"
+        f" one of which has the user, and {figure('lists/many/full', 'UserStore, no list')} without (FULL).",
+    ])
+
+
 def replaced(text, begin, end, part):
     """Returns the text with another part between two marks."""
     before, rest = text.split(begin, 1)
@@ -221,25 +291,31 @@ def replaced(text, begin, end, part):
     return f"{before}{begin}\n{gap}{part}{gap}{end}{after}" if part else f"{before}{begin}\n{end}{after}"
 
 
-def main(source, how_fast, front, *options):
+def main(source, folder, how_fast, front, *options):
     results = Results(source)
+    every = [prefix for prefixes in PAGES.values() for prefix in prefixes]
+    without = [case for case in results.cases if not case.startswith(tuple(every))]
+    if without:
+        sys.exit(f"{source}: error: no page of tables.py has {without[0]}; add its prefix to PAGES")
     written = "written by scripts/figures -->"
     parts = {
-        how_fast: [
-            (f"<!-- summary, {written}", "<!-- end of summary -->", summary(results)),
-            (f"<!-- lists, {written}", "<!-- end of lists -->", list_section(results)),
-            (f"<!-- {written}", "<!-- end -->", table(results)),
-        ],
-        front: [
-            (f"<!-- comparison, {written}", "<!-- end of comparison -->", comparison(results)),
-            (f"<!-- figures, {written}", "<!-- end of figures -->", speed(results)),
-        ],
+        f"{folder}/{page}.md": [(f"<!-- tables, {written}", "<!-- end of tables -->", tables(results, prefixes))]
+        for page, prefixes in PAGES.items()
     }
+    parts[f"{folder}/Lists.md"].append((f"<!-- goals, {written}", "<!-- end of goals -->", goals(results)))
+    parts[how_fast] = [
+        (f"<!-- summary, {written}", "<!-- end of summary -->", summary(results)),
+        (f"<!-- growth, {written}", "<!-- end of growth -->", growth(results)),
+    ]
+    parts[front] = [
+        (f"<!-- comparison, {written}", "<!-- end of comparison -->", comparison(results)),
+        (f"<!-- figures, {written}", "<!-- end of figures -->", speed(results)),
+    ]
     for name, places in parts.items():
         file = Path(name)
         old = new = file.read_text()
-        for begin, end, part in places:
-            new = replaced(new, begin, end, part)
+        for begin, end, text in places:
+            new = replaced(new, begin, end, text)
         if options == ("--check",):
             if new != old:
                 sys.exit(f"{file}: error: the figures are not those of {source}; run scripts/figures")

@@ -1,4 +1,4 @@
-// C, because SwiftPM's embedInCode makes an array literal of each file, which takes the compiler 40 seconds.
+// In C: SwiftPM's embedInCode makes an array literal of each file, which takes the compiler 40 seconds.
 
 #include "CUserServerFiles.h"
 

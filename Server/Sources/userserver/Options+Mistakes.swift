@@ -1,7 +1,7 @@
 import Foundation
 
 extension Options {
-  /// Throws for an option that is given twice, of which the parser would ignore the first one.
+  /// Throws for a repeated option, since the parser would ignore the first one.
   static func checkOnce(_ arguments: [String]) throws(Failure) {
     let names = arguments.filter { $0.hasPrefix("--") }.map { $0.prefix { $0 != "=" } }
     let repeatable = ["--host", "--allow-origin"]
@@ -10,7 +10,7 @@ extension Options {
     }
   }
 
-  /// How to correct a command line that the parser has refused with a message, which does not tell its mistakes apart otherwise.
+  /// A correction of a command line that the parser refuses, whose mistake only the message identifies.
   static func hint(for message: String, _ arguments: [String]) -> String {
     if ["--port", "-p"].contains(where: { message.contains("Unknown option '\($0)'") }) {
       let port = arguments.lazy.compactMap { UInt16($0.drop { !$0.isNumber }) }.first ?? 8080

@@ -3,7 +3,6 @@ import Foundation
 import UserStore
 import UserStoreText
 
-/// The command line.
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "userserver",
@@ -72,7 +71,7 @@ struct Options: ParsableCommand {
   func validate() throws {
     if noToken, tokenFile != nil { throw ValidationError("--no-token and --token-file cannot be combined") }
     if let maxStreams, maxStreams < 1 { throw ValidationError("--max-streams must be 1 or more") }
-    // The largest body, and the largest answer, must find room.
+    // The largest body and the largest answer must fit.
     if !(64...(1 << 20)).contains(maxMemory) { throw ValidationError("--max-memory must be between 64 and 1048576") }
     if heartbeat.duration < .seconds(1) || heartbeat.duration > .seconds(300) {
       throw ValidationError("--heartbeat must be between 1s and 5m")
@@ -94,7 +93,6 @@ struct Options: ParsableCommand {
     return ["http", "https"].contains(parts.scheme) && parts.path.isEmpty && parts.query == nil && parts.user == nil
   }
 
-  /// The database; throws when neither the options nor the environment specify it.
   var database: DatabaseAddress {
     get throws(Failure) {
       let environment = ProcessInfo.processInfo.environment
@@ -126,7 +124,7 @@ struct ListenAddress: ExpressibleByArgument {
 
   var defaultValueDescription: String { "\(name):\(port)" }
 
-  /// The host as it is in an address.
+  /// The host as written in a URL.
   var name: String { host.contains(":") ? "[\(host)]" : host }
 
   init?(argument: String) {
@@ -134,13 +132,13 @@ struct ListenAddress: ExpressibleByArgument {
     let name = colon.map { argument[..<$0] } ?? "127.0.0.1"
     guard let port = UInt16(colon.map { argument[argument.index(after: $0)...] } ?? argument[...]) else { return nil }
     let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
-    // Without brackets, the colons of an IPv6 address cannot be told from that of the port.
+    // Without brackets, the colons of an IPv6 address are ambiguous.
     if !isBracketed, name.contains(":") { return nil }
     host = name.isEmpty ? "127.0.0.1" : String(isBracketed ? name.dropFirst().dropLast() : name)
     self.port = Int(port)
   }
 
-  /// Whether it stands for all addresses of the machine, none of which a client would name.
+  /// Whether it stands for all addresses of the machine, which no client would name.
   var isEverywhere: Bool { ["0.0.0.0", "::", "*"].contains(host) }
 
   /// The names under which clients reach the address, with the port that was chosen.

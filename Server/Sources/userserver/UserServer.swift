@@ -3,7 +3,7 @@ import Foundation
 import UserStore
 import UserStoreText
 
-/// The program: reads the command line, serves until a signal, and reports what went wrong.
+/// The program: reads the command line, serves until a signal, and reports errors.
 @main
 enum UserServer {
   static func main() async {
@@ -19,9 +19,9 @@ enum UserServer {
       end(Failure(1, error.message))
     } catch {
       let status = Options.exitCode(for: error)
-      // A request for help or the version is not an error.
+      // Help and the version are not errors.
       if status.isSuccess { Options.exit(withError: error) }
-      // The parser's own suggestion for --port is --host.
+      // For --port, the parser itself suggests --host.
       let message = String(Options.message(for: error).split(separator: ". Did you mean '--host'")[0])
       end(Failure(status.rawValue, message, hint: Options.hint(for: message, arguments)))
     }
@@ -34,7 +34,7 @@ enum UserServer {
   }
 }
 
-/// Why the server cannot start or continue.
+/// The reason why the server cannot start or continue.
 struct Failure: Error {
   let status: Int32
   let message: String
@@ -44,7 +44,7 @@ struct Failure: Error {
     (self.status, self.message, self.hint) = (status, message, hint)
   }
 
-  /// A database on a server that cannot be opened, with the exit status that usertool has for the error.
+  /// A failure to open a database on a server, with usertool's exit status for the error.
   init(_ error: StoreError, opening database: DatabaseAddress) {
     let message = "\(database): \(error.message)"
     switch error.code {
@@ -64,7 +64,7 @@ struct Failure: Error {
     }
   }
 
-  /// A file that cannot be opened, with the exit status that usertool has for the error.
+  /// A failure to open a file, with usertool's exit status for the error.
   init(_ error: StoreError, opening path: String) {
     let message = error.message.contains(path) ? error.message : "\(path): \(error.message)"
     let other = "choose another file with --db"
@@ -87,24 +87,23 @@ struct Failure: Error {
     }
   }
 
-  /// Whether a file can be served with --read-only at any time: SQLite creates a file beside it.
+  /// Whether --read-only can serve a file at any time, for which SQLite creates a file beside it.
   private static func canRead(_ path: String) -> Bool {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
     return FileManager.default.isReadableFile(atPath: path) && FileManager.default.isWritableFile(atPath: folder)
   }
 }
 
-/// Lines for people, such as errors.
 enum StandardError {
-  /// Writes a line, made safe to show: it may quote a path, or a message of the database's server.
+  /// Writes a line, made safe to show: it may contain a path, or a message of the database's server.
   static func write(_ line: String) {
     try? FileHandle.standardError.write(contentsOf: Data((line.shown + "\n").utf8))
   }
 }
 
 extension String {
-  /// The text, made safe to show on a terminal and in the lines of a log, as usertool does it.
+  /// The text made safe to show, as usertool does it, on a terminal and in log lines.
   ///
-  /// UserStoreText's own `shown` is only visible in its package, and a second set of rules would differ from it one day.
+  /// UserStoreText's `shown` is package-internal, and a second set of rules would eventually differ from it.
   var shown: String { DatabaseAddress.file(self).description }
 }

@@ -9,13 +9,13 @@ package protocol Engine: AnyObject, Sendable {
   /// In memory, it is the same pool as `readers`: reads and writes take turns.
   var writers: SessionPool? { get }
 
-  /// Returns the end of the log, in a session that then is free for reading or writing.
+  /// Returns the end of the log, read in a session that is then free for reading or writing.
   func logEnd() throws(StoreError) -> Cursor
 
   // MARK: Other processes
 
-  /// Starts the events with which a `Watcher` notices the commits of other processes, and returns them with a closure that opens
-  /// the session in which it reads them; nil if no other process can reach the database.
+  /// Starts the events that show a `Watcher` the commits of other processes, and returns them with a closure that opens the
+  /// session in which the watcher reads; nil if no other process can reach the database.
   func openWatch() throws(StoreError) -> (
     open: @Sendable () throws(StoreError) -> any Session, events: any CommitEvents
   )?
@@ -25,7 +25,6 @@ package protocol Engine: AnyObject, Sendable {
 
   // MARK: Maintenance
 
-  /// Whether a checkpoint is due.
   var needsCheckpoint: Bool { get }
 
   /// Runs a checkpoint on the writing session, outside of a transaction. If it fails, the next write tries again.
@@ -37,9 +36,7 @@ package protocol Engine: AnyObject, Sendable {
   /// returns false if another program's transaction still needs them.
   func eraseOldPages(holding session: any Session) throws(StoreError) -> Bool
 
-  /// Returns the operations on whole files.
-  ///
-  /// - Throws: `StoreError.Code.unsupported` for an engine that has none.
+  /// Returns the operations on whole files; throws `StoreError.Code.unsupported` for an engine that has none.
   func files() throws(StoreError) -> any FileOperations
 
   /// Checks the database on a connection of its own; nil if there can be none.
@@ -55,7 +52,7 @@ package protocol Engine: AnyObject, Sendable {
   /// Interrupts all running statements, and returns whether a session is still open.
   func interrupt() -> Bool
 
-  /// Closes the sessions, when the store needs no more. The last one that closes leaves the database in one file.
+  /// Closes the sessions. The last one that closes leaves the database in one file.
   func close()
 
   /// Called when the store was closed and released: a temporary database is deleted.
@@ -63,7 +60,6 @@ package protocol Engine: AnyObject, Sendable {
 }
 
 extension Engine {
-  /// Returns the end of the log, in a session that reads.
   package func readLogEnd() throws(StoreError) -> Cursor {
     let session = try readers.take()
     defer { readers.give(back: session) }
@@ -82,10 +78,10 @@ package protocol CommitEvents: Sendable {
   /// Waits up to `microseconds` for events, and returns those since the last call; with 0, it does not wait.
   func wait(microseconds: Int) -> CommitEvent
 
-  /// Called on the thread that waits when a look found what no event has announced: the events may have been lost.
+  /// Called on the waiting thread after it found a commit that no event announced: events may have been lost.
   func missedEvent()
 
-  /// Asks the system to report writes, or not to: while this store writes all the time, they only cost.
+  /// Turns the system's reports of writes on or off: while this store writes all the time, they cost and are of no use.
   func setReportsWrites(_ reportsWrites: Bool)
 
   /// Ends a `wait`, the current one or the next. May be called on any thread.
@@ -100,7 +96,7 @@ extension CommitEvents {
   package func missedEvent() {}
 }
 
-/// What can be done with a database that is a file.
+/// The operations on a database that is a file.
 package protocol FileOperations {
   /// Creates the empty file of a backup.
   func makeBackup(to path: String, replacing: Bool) throws(StoreError) -> any EngineBackup
@@ -114,7 +110,6 @@ package protocol FileOperations {
   func vacuum() throws(StoreError)
 }
 
-/// A backup in progress.
 package protocol EngineBackup: Sendable {
   /// Copies the state that the session's open transaction sees; the transaction must have read already.
   ///
@@ -133,7 +128,6 @@ package protocol EngineBackup: Sendable {
   /// Syncs the copy and gives it its name.
   func publish() throws(StoreError)
 
-  /// Deletes the copy.
   func discard()
 }
 

@@ -12,7 +12,7 @@ package struct LogExtent: Equatable {
   package var measured: Int64
   /// The size of the rows after `horizon`, through `measured`.
   package var bytes: Int64
-  /// No write ends after `horizon`, through this row; `horizon` if nothing was searched.
+  /// The last row through which no write ends after `horizon`; `horizon` if nothing was searched.
   ///
   /// Together with `sized` and `size`, it records how far the oldest set was read. A huge set takes many steps, each possibly in
   /// another process.
@@ -88,7 +88,7 @@ package struct LogExtent: Equatable {
     horizon = end
   }
 
-  /// Subtracts from the counts what a row lost.
+  /// Subtracts the bytes that a row lost from the counts.
   mutating func shrink(_ sequence: Int64, by count: Int64) {
     guard sequence > horizon.revision.rawValue else { return }
     if sequence <= measured { bytes -= count }

@@ -7,7 +7,7 @@ package struct LogRow {
   let isEnd: Bool
   /// Whether it ends a write of another program.
   ///
-  /// SQLite has no such rows: what is between two writes of the library is foreign.
+  /// SQLite has no such rows: there, rows between two writes of the library are foreign.
   let isForeign: Bool
   /// Whether it is a note, which is part of a set but no change of a record (`migrations/m0006_notes.sql`).
   let isNote: Bool
@@ -56,9 +56,7 @@ package struct LogRow {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
   }
 
-  /// The last foreign row between the end of the previous set and the first row of a write; nil if there is none.
-  ///
-  /// The foreign rows are a set of their own.
+  /// The last row of the foreign set between the end of the previous set and the first row of a write; nil if there is none.
   static func foreignEnd(after start: Int64, before first: Int64) -> Int64? {
     first > start + 1 ? first - 1 : nil
   }
@@ -66,7 +64,6 @@ package struct LogRow {
   /// In the row of an end: the origin that the writer gave, which may be empty.
   var origin: String? { hasOrigin ? change.attribute.text : nil }
 
-  /// The approximate size in memory.
   var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
 }
 

@@ -14,10 +14,10 @@ package struct RowPart {
 }
 
 extension RowRequest {
-  /// The parts, in order: their rows, one part after the other, are the rows of the request.
+  /// The parts, in order; their rows, one part after the other, are the rows of the request.
   package var parts: [RowPart] { parts(RowPart(conditions: [condition.node]), from: 0, after: start) }
 
-  /// Returns the parts of a part, whose users are equal in the first sort keys, in the order of the others.
+  /// Divides a part, whose users are equal in the sort keys before `index`, by the remaining keys.
   private func parts(_ part: RowPart, from index: Int, after start: Query.Position?) -> [RowPart] {
     guard index < order.count else {
       return [start.map { part.with(.comparison(.id, .greater, .integer($0.id.rawValue))) } ?? part]
@@ -76,7 +76,7 @@ extension SortKey {
 }
 
 extension Condition.Node {
-  /// The attributes that every user has for whom this is true.
+  /// The attributes that every user who meets the condition has.
   var implied: Set<AttributeName> {
     switch self {
     case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]

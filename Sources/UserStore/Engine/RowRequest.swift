@@ -1,7 +1,7 @@
 /// A request for values of the users who meet a condition; `Limits.check` has checked it.
 package struct RowRequest: Sendable {
   package var condition: Condition
-  /// After these, the identifier.
+  /// The sort keys; the identifier follows them.
   package var order: [SortKey]
   /// The place after which the rows start; nil for the first.
   package var start: Query.Position?

@@ -18,8 +18,8 @@
 /// them their final numbers when it commits (`finalPosition`).
 ///
 /// **The log.** Each change of a user appends a row in the same transaction, whichever program makes it. `endSet` appends a row
-/// that ends a set. Rows are numbered without gaps from 1, and each has a random number, which tells it from the row of the same
-/// number in another log. `epoch` changes whenever the log does not continue another one.
+/// that ends a set. Rows are numbered without gaps from 1. Each has a random number, which distinguishes it from the row of
+/// the same number in another log. `epoch` changes whenever the log does not continue the one before.
 ///
 /// **Errors.** The methods throw `StoreError` with the codes of reading, or of writing if they write, and those that are listed.
 /// An operation that throws has changed nothing, or the transaction is over or failed (`transaction`): then the only thing left
@@ -27,7 +27,7 @@
 package protocol Session:
   RecordOperations, QueryOperations, LogOperations, RetentionOperations, ConsumerOperations, AnyObject, Sendable
 {
-  /// The state of the transaction, which the database may end or let fail because of an error.
+  /// The state of the transaction; after an error, the database may have ended it, or let it fail.
   var transaction: TransactionState { get }
 
   /// Begins a transaction that reads one state.
@@ -45,8 +45,9 @@ package protocol Session:
   /// - Throws: `StoreError.Code.moved`, `.busy`, and `.mustReopen` if an earlier COMMIT has left the session unable to write.
   func beginWriting(isWaiting: Bool) throws(StoreError)
 
-  /// The end of the log when the transaction that writes began, and whether it was read because another session may have
-  /// committed since the last transaction that this session committed; nil before a server has reported it.
+  /// The end of the log when the write transaction began; nil until a server has reported it.
+  ///
+  /// `isRead`: it was read from the log, because another session may have committed since the last commit of this session.
   var writingStart: (end: Cursor, isRead: Bool)? { get }
 
   /// Sets a savepoint, to which the transaction can be rolled back. Savepoints can be nested.
@@ -58,15 +59,15 @@ package protocol Session:
   /// Undoes the changes since the last savepoint, and removes it. Also possible in a transaction that has failed.
   func rollBackToSavepoint() throws(StoreError)
 
-  /// Returns the final position of one in the open write transaction.
+  /// Returns the position that a position in the open write transaction has after the commit.
   ///
-  /// Where other programs may commit first, to ask fixes the place of the transaction in the log, and holds up other commits.
+  /// Where other programs may commit first, this call fixes the place of the transaction in the log, and holds up other commits.
   func finalPosition(of position: Cursor) throws(StoreError) -> Cursor
 
   /// Commits the transaction that writes.
   ///
-  /// - Parameter position: The position after which `rows` is called next, outside of a transaction: the first page of rows
-  ///   through the end of the transaction's is read in the same transaction or round trip. Nil to read none.
+  /// - Parameter position: The position after which `rows` is called next, outside of a transaction; nil if it is not called.
+  ///   The first page of rows after it, through the end of the transaction, is read in the same transaction or round trip.
   /// - Returns: The end of the log with the sets of the transaction, and the pages that the write-ahead log has now.
   /// - Throws: `StoreError.Code.commitUnknown` if it is unknown whether the transaction was committed; `.moved` if it was
   ///   committed to a file that was moved, deleted or replaced.
@@ -77,7 +78,7 @@ package protocol Session:
 
   /// Returns a number that changes when another session commits; called outside of a transaction.
   ///
-  /// - Parameter position: That of the `beginReading(after:)` that follows if the number has changed.
+  /// - Parameter position: The position for the `beginReading(after:)` that follows if the number has changed.
   /// - Returns: The number.
   /// - Throws: `StoreError.Code.moved`.
   func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64
@@ -86,17 +87,16 @@ package protocol Session:
   func prepareToClose()
 }
 
-/// The state of a session's transaction.
 package enum TransactionState {
   /// None is open; also after the database ended it because of an error.
   case none
   case open
-  /// A statement has failed, after which only a rollback is possible, also one to a savepoint.
+  /// A statement has failed: only a rollback is possible, which may be to a savepoint.
   case failed
 }
 
 extension Session {
-  /// Whether a transaction was begun that must be ended.
+  /// Whether there is a transaction to end, open or failed.
   package var isInTransaction: Bool { transaction != .none }
 }
 
@@ -137,7 +137,6 @@ package protocol QueryOperations {
   /// One user at a time is in memory. The request's columns have no effect.
   func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError)
 
-  /// The number of users that meet a condition.
   func userCount(where condition: Condition) throws(StoreError) -> Int
 
   /// The attributes that have an index, in the order of their names' bytes.
@@ -150,7 +149,6 @@ package protocol QueryOperations {
   func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool
 }
 
-/// The result of setting an attribute.
 package enum PutResult {
   case changed
   /// The attribute had this value already.
@@ -163,10 +161,10 @@ package protocol LogOperations {
   /// The end of the log, with the rows of the transaction.
   func logEnd() throws(StoreError) -> Cursor
 
-  /// The start and the end of the log, and its random number at a row, from which to decide whether the log continues there.
+  /// The start and the end of the log, and the random number of a row, which show whether the log continues after the row.
   ///
-  /// With `epoch`, the log's, a transaction that has not read yet on a replica waits, up to the busy timeout, until it sees the
-  /// row.
+  /// On a replica, if `epoch` is that of the log, a transaction that has not read yet waits until it sees the row, up to the busy
+  /// timeout.
   func logState(at revision: Int64, of epoch: Int64?) throws(StoreError) -> LogState
 
   /// Up to one page of rows (`PagedChanges`) after one row, through another, from the oldest or the newest.
@@ -175,7 +173,6 @@ package protocol LogOperations {
   /// The first row after `start`, through `end`, that ends a write of the library.
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd?
 
-  /// The number of changes after a row.
   func changeCount(after start: Int64) throws(StoreError) -> Int
 
   /// Appends a row that marks the rows since the last set of the transaction as one write; without rows, it has no effect.
@@ -186,12 +183,11 @@ package protocol LogOperations {
   /// - Throws: `StoreError.Code.userNotFound` for an event about a user that does not exist; then the transaction can go on.
   func append(_ note: Note) throws(StoreError)
 
-  /// The end of the log with the sets that the open write transaction has ended; the log's if it has ended none.
+  /// The end of the log, with the sets that the open write transaction has ended so far.
   func writingEnd() throws(StoreError) -> Cursor
 }
 
 extension LogOperations {
-  /// Up to one page of rows, in order.
   package func rows(after start: Int64, through end: Int64) throws(StoreError) -> [LogRow] {
     try rows(after: start, through: end, newestFirst: false)
   }

@@ -10,7 +10,6 @@ package final class SessionPool: Sendable {
   }
 
   private let open: @Sendable () throws(StoreError) -> any Session
-  /// The number of sessions that can be lent at the same time.
   let limit: Int
   /// The number of sessions beyond the limit for deliveries, which must not wait for readers: a reader may wait for a delivery.
   private let reserve: Int

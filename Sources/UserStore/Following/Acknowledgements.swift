@@ -3,7 +3,6 @@
 /// The first acknowledgment is written at once. Those that follow during the rest after it are written together at its end.
 /// So the database is up to date for a consumer of few changes, and a consumer of many costs ten small commits a second.
 struct Acknowledgements {
-  /// The pause between two writes.
   static let rest = Duration.milliseconds(100)
 
   /// The latest acknowledgment that is not written yet.
@@ -12,12 +11,10 @@ struct Acknowledgements {
   private(set) var last: Cursor?
   /// Whether a write has started and the rest after it has not ended.
   private var isResting = false
-  /// Changes whenever the position is moved to another place: what was concluded from the position before that no longer holds.
+  /// Changes whenever the position is moved to another place: conclusions from the position before are then invalid.
   private(set) var generation = 0
 
-  /// With a generation, it is an acknowledgment only as long as that has not changed.
-  ///
-  /// - Returns: Whether the caller must write now.
+  /// Adds an acknowledgment, with a generation only if that is still the current one; returns whether the caller must write now.
   mutating func add(_ cursor: Cursor, in generation: Int? = nil) -> Bool {
     if let generation, generation != self.generation { return false }
     // A cursor of another log is later, because only cursors of the current log are acknowledged.
@@ -31,19 +28,17 @@ struct Acknowledgements {
     if pending == cursor { pending = nil }
   }
 
-  /// Called before the position is moved to another place.
-  ///
-  /// - Returns: What was pending.
+  /// Called before the position is moved to another place; returns the pending acknowledgment.
   mutating func discard() -> Cursor? {
     generation += 1
     defer { (pending, last) = (nil, nil) }
     return pending
   }
 
-  /// Called after the position was moved to another place, because it may have been read between `discard` and the commit.
+  /// Called after the position was moved to another place: it may have been read between `discard` and the commit.
   mutating func moved() { generation += 1 }
 
-  /// Takes back what `discard` has returned, unless there is another acknowledgment already.
+  /// Restores the acknowledgment that `discard` has returned, unless there is another one already.
   mutating func restore(_ cursor: Cursor) {
     if pending == nil { (pending, last) = (cursor, cursor) }
   }

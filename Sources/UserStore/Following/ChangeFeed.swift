@@ -14,8 +14,8 @@ extension UserStore {
   ///
   /// A feed ends when its task is canceled or the store is closed. It throws `StoreError.Code.compacted`, `.diverged` or
   /// `.replaced` if the log does not continue after the cursor. Then read the current records and their cursor in one `read`,
-  /// and start a new feed after that cursor: it misses nothing. If the connection to a server is lost, the feed waits until it
-  /// can be made again.
+  /// and start a new feed after that cursor: it misses nothing. If the connection to a server is lost, the feed waits until the
+  /// store can connect again.
   public struct ChangeFeed: AsyncSequence, Sendable {
     /// A change set.
     public typealias Element = ChangeSet
@@ -30,10 +30,8 @@ extension UserStore {
     private let clock: any Clock<Duration>
     private let step: Step
 
-    /// Creates a feed.
-    ///
-    /// `read` reads the next page, on a thread of the reader; it receives the cursor that the iteration has reached, nil at its
-    /// start.
+    /// Creates a feed; `read` reads the next page on a thread of the reader, after the cursor that the iteration has reached, nil
+    /// at its start.
     init(
       _ publication: Publication, _ reader: Reader, heartbeat interval: Duration? = nil,
       clock: any Clock<Duration> = ContinuousClock(),
@@ -68,7 +66,7 @@ extension UserStore {
       private var cursor: Cursor?
       private var pending: ArraySlice<ChangeSet> = []
       private var hasCaughtUp = false
-      /// Sets that are in memory are returned without a suspension, which would hold the actor.
+      /// Limits how long sets in memory are returned without a suspension, because this holds the actor.
       private var turn = ActorTurn()
 
       /// The time between two attempts to read after the connection to the server was lost.
@@ -164,13 +162,12 @@ extension Reader {
   /// Reads one page of whole sets, after checking in the same snapshot that the log continues after the cursor; leaves out the
   /// changes that belong to none of the topics.
   ///
-  /// Throws `StoreError.Code.compacted`, `.diverged` or `.replaced` if the log does not continue, and the codes that every read
-  /// can throw.
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and the codes that every read can throw.
   func page(of topics: [Topic] = [.everything], after cursor: Cursor) throws(StoreError) -> LogPage {
     try page(of: topics, known: cursor) { _ in cursor }
   }
 
-  /// Does the same after the cursor that `start` returns in that snapshot.
+  /// Reads a page in the same way, after the cursor that `start` returns in the snapshot.
   ///
   /// The cursor may be within a set; then the rest of the set is marked as continued. In a set of another program, this
   /// needs `mayContinue`.

@@ -49,9 +49,7 @@ extension UserStore {
     /// The consumer's name.
     public var name: String { position.claim.name }
 
-    /// Checks that a name is 1 to 200 Unicode scalars without control characters.
-    ///
-    /// - Throws: `StoreError.Code.badValue`.
+    /// Throws `StoreError.Code.badValue` unless a name is 1 to 200 Unicode scalars without control characters.
     package static func checkName(_ name: String) throws(StoreError) {
       try Limits.checkConsumer(name)
     }
@@ -101,7 +99,7 @@ extension UserStore {
     /// Moves the position to the end of a set, or to a change inside it, as part of a write: both are committed together, or neither
     /// is.
     ///
-    /// So effects in the store happen exactly once, also those of a set that takes many writes. A write that only acknowledges
+    /// So effects in the store happen exactly once, even those of a set that takes many writes. A write that only acknowledges
     /// creates no change set and calls no listener.
     ///
     /// - Parameters:

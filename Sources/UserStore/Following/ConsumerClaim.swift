@@ -14,7 +14,7 @@ struct ConsumerClaim: Sendable {
     _ = try session.claimConsumer(name, fencingToken: fencingToken, at: start.cursor(in: &transaction))
   }
 
-  /// The last acknowledged position in the database, or `StoreError.Code.superseded`.
+  /// The last acknowledged position in the database; throws `StoreError.Code.superseded`.
   func position<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
     let row = try transaction.session.consumer(name)
     let shown = StoredValue.text(name).forMessages
@@ -29,7 +29,7 @@ struct ConsumerClaim: Sendable {
   ///
   /// - Throws: `StoreError.Code.diverged`, `.compacted`, and `.superseded`.
   func isBefore<Mode>(_ cursor: Cursor, in transaction: inout Transaction<Mode>) throws(StoreError) -> Bool {
-    // Before the row is read: after a restore, the row may have another holder, but the cause is that the log diverged.
+    // Checked before the row is read: after a restore, the row may have another holder, but the cause is that the log diverged.
     _ = try transaction.session.verify(cursor)
     let position = try position(in: &transaction)
     guard position.epoch == cursor.epoch else {
@@ -39,7 +39,7 @@ struct ConsumerClaim: Sendable {
     return position.revision < cursor.revision
   }
 
-  /// The cursor at a change of a set; the set's, if it is the last one that was delivered.
+  /// The cursor at a change of a set; the cursor of the set, if the change is the last one that was delivered.
   ///
   /// - Throws: `StoreError.Code.badValue`, `.diverged`, `.compacted`.
   func cursor<Mode>(

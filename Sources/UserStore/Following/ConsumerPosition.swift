@@ -1,4 +1,4 @@
-/// What a consumer has acknowledged, and how it is written to the database.
+/// The acknowledgments of a consumer, and how they are written to the database.
 final class ConsumerPosition: Sendable {
   let claim: ConsumerClaim
   private let wanted: WantedSets
@@ -27,7 +27,7 @@ final class ConsumerPosition: Sendable {
     let generation = state.withLock { $0.generation }
     let page = try consumers.reader.page(of: wanted.topics, mayContinue: last == nil) {
       transaction throws(StoreError) in
-      // Before the row is read, as in `ConsumerClaim.isBefore`.
+      // Verified before the row is read, as in `ConsumerClaim.isBefore`.
       if let last { _ = try transaction.session.verify(last) }
       let current = try self.current(in: &transaction)
       acknowledged = current
@@ -48,7 +48,7 @@ final class ConsumerPosition: Sendable {
 
   private func current<Mode>(in transaction: inout Transaction<Mode>) throws(StoreError) -> Cursor {
     let written = try claim.position(in: &transaction)
-    // Not only what is pending: it may have been written since this transaction began.
+    // Not only the pending one: it may have been written since this transaction began.
     guard let last = state.withLock({ $0.last }), last.epoch == written.epoch else { return written }
     return last.revision > written.revision ? last : written
   }
@@ -61,9 +61,8 @@ final class ConsumerPosition: Sendable {
   /// Reads as `read` does, on a thread of the store.
   func readLater() async throws -> Cursor { try await consumers.reader.awaiting { try self.read() } }
 
-  /// Acknowledges the set up to a change, or all of it without one.
-  ///
-  /// It does so in a canceled task too: what was processed must not be delivered again.
+  /// Acknowledges the set up to a change, or all of it without one, even in a canceled task: what was processed must not be
+  /// delivered again.
   func acknowledge(_ set: ChangeSet, through change: Change?) async throws(StoreError) {
     let new = try await consumers.reader.completing { [claim, reader = consumers.reader] () throws(StoreError) in
       try reader.reading { transaction throws(StoreError) -> Cursor? in
@@ -74,8 +73,8 @@ final class ConsumerPosition: Sendable {
     if let new, state.withLock({ $0.add(new) }) { try await writeAndRest() }
   }
 
-  /// Acknowledges as `acknowledge` does, unless the position was moved meanwhile, and returns at once; an error is tried again
-  /// with the next acknowledgment.
+  /// Acknowledges as `acknowledge` does, unless the position was moved meanwhile, and returns at once; after an error, the next
+  /// acknowledgment tries again.
   private func acknowledgeSoon(_ cursor: Cursor, in generation: Int) {
     guard state.withLock({ $0.add(cursor, in: generation) }) else { return }
     Task { [weak self] in try? await self?.writeAndRest() }
@@ -107,7 +106,7 @@ final class ConsumerPosition: Sendable {
     try await write { transaction throws(StoreError) in try self.writePending(in: &transaction) }
   }
 
-  /// Queues a write of what is pending, and returns: where `await` is not possible; errors are ignored.
+  /// Queues a write of what is pending, and returns, for callers that cannot await; errors are ignored.
   func flushSoon(then finish: @escaping @Sendable () -> Void = {}) {
     guard hasPending else { return finish() }
     submit({ transaction throws(StoreError) in try self.writePending(in: &transaction) }) { _ in finish() }

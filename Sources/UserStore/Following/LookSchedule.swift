@@ -2,8 +2,8 @@
 
 /// When the watcher looks at the log next: a value without a clock; all times are in microseconds.
 ///
-/// The event on the -wal file arrives before the commit is visible (the index of the log is mapped memory, whose changes cause
-/// no events), so that one look for an event finds nothing: under `synchronous=FULL` in 404 of 405 cases. So looks are repeated
+/// The event on the -wal file arrives before the commit is visible: the index of the log is mapped memory, whose changes cause
+/// no events. So the first look after an event finds nothing, under `synchronous=FULL` in 404 of 405 cases. Looks are repeated
 /// for a while, unless the writer sent a signal, as this library does when its commit is visible.
 struct LookSchedule: Sendable {
   /// After an event, the first and the longest pause between looks, and for how long looks are repeated.
@@ -60,7 +60,6 @@ struct LookSchedule: Sendable {
     return rest
   }
 
-  /// Called after each look.
   mutating func looked(found: Bool) {
     if !hasEvents {
       wait = found ? Self.firstPoll : min(wait * 2, Self.idlePoll)

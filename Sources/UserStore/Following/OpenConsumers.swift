@@ -62,7 +62,6 @@ final class OpenConsumers: Sendable {
     return isRemoved
   }
 
-  /// Called when a consumer is released.
   func release(_ position: ConsumerPosition) {
     // Removed afterwards: a store that is being closed at the same time flushes only the positions in the list.
     position.flushSoon { _ = self.positions.withLock { $0.removeValue(forKey: ObjectIdentifier(position)) } }

@@ -22,9 +22,8 @@ final class Watcher: Sendable {
     case stopped(whileLooking: Bool)
   }
 
-  /// Creates a watcher with events that were started before the publication's position was read.
-  ///
-  /// `open` opens the session at the first look, so that a store that is soon closed has none.
+  /// Creates a watcher with events that were started before the publication's position was read; `open` opens the session at the
+  /// first look, so that a store that is soon closed has none.
   init(
     _ open: @escaping @Sendable () throws(StoreError) -> any Session, _ events: any CommitEvents,
     _ publication: Publication, reader: Reader, patience: Duration = .zero
@@ -87,7 +86,7 @@ final class Watcher: Sendable {
       let before = publication.ownCommits
       let wasReported = memory.isReported
       guard let result = look(&memory) else { return }
-      // A signal is sent once, so a failed look must be repeated; so is one that has found a connection lost, at once.
+      // A signal is sent only once, so a failed look is repeated; so is a look that has just found the connection lost.
       let isNewlyLost = memory.isReported && !wasReported && schedule.hasEvents
       if result == .failed, !received.isEmpty || isNewlyLost { schedule.written() }
       if result == .found, received.isEmpty, schedule.hasEvents { events.missedEvent() }
@@ -105,13 +104,12 @@ final class Watcher: Sendable {
     }
   }
 
-  /// What the thread knows from earlier looks.
   private struct Memory {
     /// The session's `commitCounter` at the last complete look, and the end of the log that it has found.
     var seen: (counter: Int64, end: Cursor)?
     /// Whether the file was missing or replaced at the last look; it may return.
     var hasMoved = false
-    /// Whether an error was reported that every look repeats, until one succeeds: the session cannot be opened, or was lost.
+    /// Whether an error was reported that every look would repeat until one succeeds: the session cannot be opened, or was lost.
     var isReported = false
     /// Since when the server has been a replica that is behind the publication's position, and whether that was reported.
     var lag: (since: ContinuousClock.Instant, isReported: Bool)?
@@ -133,7 +131,7 @@ final class Watcher: Sendable {
     return endLook(session) ? result : nil
   }
 
-  /// Returns the session, which is nil at first, for the thread alone; no value if the watcher was stopped.
+  /// Takes the session, which is nil at first, for the thread alone; returns no value if the watcher was stopped.
   private func beginLook() -> (any Session)?? {
     state.withLock { state in
       guard case .waiting(let session) = state else { return nil }
@@ -158,7 +156,7 @@ final class Watcher: Sendable {
       let current = try session.commitCounter(beforeReadingAfter: publication.position)
       memory.hasMoved = false
       memory.isReported = false
-      // Also the position: after a failover, the log may be as it was before a write of our own that was lost.
+      // The position is compared too: after a failover, the log may be as it was before a write of our own that was lost.
       if let seen = memory.seen, seen.counter == current, seen.end == publication.position {
         memory.lag = nil
         return .nothing
@@ -180,7 +178,7 @@ final class Watcher: Sendable {
     }
   }
 
-  /// Reports once that the connection to the server was lost: until it is made again, nothing is delivered.
+  /// Reports once that the connection to the server was lost: until the store connects again, nothing is delivered.
   private func reportLoss(_ error: StoreError, _ memory: inout Memory) {
     if memory.isReported || isStopped { return }
     memory.isReported = true
@@ -228,7 +226,7 @@ final class Watcher: Sendable {
 
   private func reportReplaced() {
     var isReported = false
-    // Until no write of our own moves the position in between.
+    // Repeated, because a write of our own may move the position in between.
     while !isReported {
       let position = publication.position
       isReported = publication.reset(from: position, to: position, because: .replaced) != nil
@@ -257,7 +255,7 @@ final class Watcher: Sendable {
   /// Reads the next page, and returns its end; nil if the position is at the end of the log, or was moved there for lack of
   /// listeners or because the log does not continue.
   private func readPage(_ session: any Session) throws(StoreError) -> (page: LogPage?, end: Cursor) {
-    // Before the snapshot, which then contains everything up to the position.
+    // Read before the snapshot, which then contains everything up to the position.
     let position = publication.position
     try session.beginReading(after: position)
     defer { session.rollBack() }

@@ -1,10 +1,10 @@
 /// The rows of a live list, and some beyond its limit, so that a row that leaves is replaced without reading.
 struct ListContent: LiveContent {
-  /// What stays the same; apart, so that the content is small.
+  /// The parts that never change, in an object of their own, so that the content is small.
   private let setup: Setup
   private var tree = RowTree()
   private var rowsByID: Set<RowByID> = []
-  /// The last place up to which the rows are known; nil if there are no others.
+  /// The place in the order up to which all rows are known; nil if it is the end.
   private var end: Row?
   private var cursor: Cursor?
   private var discontinuity: StoreError.Code?
@@ -69,7 +69,7 @@ struct ListContent: LiveContent {
     return isVisible(since: old)
   }
 
-  /// The same row if it is known: the same rows stay the same objects, so that comparing versions is fast.
+  /// The known row if it is equal: rows that did not change stay the same objects, so that comparing versions is fast.
   private func known(as row: Row) -> Row {
     guard let known = rowsByID.row(row.id), known.isEqual(to: row) else { return row }
     return known
@@ -87,7 +87,7 @@ struct ListContent: LiveContent {
     end = last
   }
 
-  /// Throws `corrupt` if rows that were read are not in order, or if a user is in the list twice: a damaged index has such rows.
+  /// Throws `corrupt` if rows that were read are not in order, or if a user is in the list twice, as with a damaged index.
   private func checkRows(_ rows: [Row], after start: Row?) throws(StoreError) {
     var previous = start
     for row in rows {
@@ -103,7 +103,7 @@ struct ListContent: LiveContent {
 
   // MARK: Following
 
-  /// A new tree is built if more than one of so many rows changes: a change costs as much as copying about that many rows.
+  /// A new tree is built if more than one in this many rows changes: one change costs about as much as copying this many rows.
   private static let mergingShare = 20
 
   /// A user before and after a set: nil where the user is not in the list.
@@ -149,7 +149,7 @@ struct ListContent: LiveContent {
     return isChanged
   }
 
-  /// The user's row, or that there is none; nil if the row has values that are neither in the set nor in the old row.
+  /// The user's new row, or `.some(nil)` if there is none; nil if the row needs values that neither the set nor the old row has.
   private func row(_ delta: UserDelta, _ old: Row?) -> Row?? {
     if delta.isPurged { return nil }
     if !delta.exists { return .some(nil) }
@@ -167,11 +167,11 @@ struct ListContent: LiveContent {
     return layout.row(delta.id, { value($0) ?? .null }, all: others)
   }
 
-  /// Whether a user who was not in the list stays outside, whatever values the set does not have.
+  /// Whether a user who was not in the list stays outside, whatever the values are that the set does not have.
   private func isOutside(_ delta: UserDelta) -> Bool {
     let keys = setup.keys
     if keys.contains(where: { delta.newValue($0) == nil }) || keys.isEmpty {
-      // At the same place as before.
+      // Without changed keys, the user is at the same place as before.
       guard delta.existed, !keys.contains(where: delta.changes) else { return false }
       let isAffected = setup.mentioned.contains(where: delta.changes)
       // A user who met the condition, and was not in the list, is beyond its end.

@@ -24,7 +24,7 @@ typealias PastReader = ((PastState) throws(StoreError) -> Void) throws(StoreErro
 struct Mentions: Sendable {
   /// The attributes whose changes it must see; nil for all.
   let attributes: Set<AttributeName>?
-  /// An attribute that has one of a few values in every user that meets the condition.
+  /// An attribute that has one of a few values in every user who meets the condition.
   let key: (attribute: AttributeName, values: [StoredValue])?
 
   init(_ condition: Condition, shown: [AttributeName]?) {

@@ -6,7 +6,7 @@ struct LiveIndex: Sendable {
   /// All queries by their ordinals, which stand for them in the sets below.
   private var queries: [Int: LiveQuery] = [:]
   private var unkeyed = Group()
-  /// The queries with a key, by its attribute, and there by its value: an integer in place of an equal real.
+  /// The queries with a key, by its attribute and then by each of its values (`asKey`).
   private var keyed: [AttributeName: (group: Group, byValue: [StoredValue: Set<Int>])] = [:]
   private let usesKeys: Bool
 

@@ -4,12 +4,12 @@ final class LiveQueries: Sendable {
   private let access: StateAccess
   private let state = Lock(State())
 
-  /// What the tests of the rules change, to see more of them.
+  /// For tests of the rules, which change them to see more cases.
   struct Settings {
     var usesKeys = true
     /// The number of rows to know beyond a small limit.
     var reserve = 16
-    /// What a new query follows in place of its content.
+    /// Replaces the content of a new query.
     var adapt: @Sendable (any LiveContent) -> any LiveContent = { $0 }
   }
 
@@ -29,14 +29,14 @@ final class LiveQueries: Sendable {
     var settings = Settings()
     var queries: [Key: LiveQuery] = [:]
     var count = 0
-    /// Which of all queries a change concerns, also of those that are being read for the first time.
+    /// Finds the queries that a change concerns, including those that are being read for the first time.
     var index = LiveIndex()
-    /// The queries of the index that are not where the rounds are, by their ordinals.
+    /// The queries of the index that are not in step with the rounds, by their ordinals.
     ///
     /// They are being read for the first time, were read at a later place than the last round, or could not be read. They receive
     /// the next round whole, whatever it changes.
     var apart: [Int: LiveQuery] = [:]
-    /// The number of queries at which those that nothing needs are looked for.
+    /// The number of queries at which unused ones are looked for.
     var sweepCount = 64
     var registration: SubscriptionToken?
     var hasEnded = false
@@ -168,7 +168,7 @@ final class LiveQueries: Sendable {
       var arrived = apart
       for query in later {
         arrived[query.ordinal] = nil
-        // One that was forgotten meanwhile needs nothing.
+        // A query that was forgotten meanwhile needs nothing.
         if state.index.contains(query) { state.apart[query.ordinal] = query }
       }
       for ordinal in arrived.keys { state.apart[ordinal] = nil }

@@ -4,7 +4,7 @@
 /// Not generic, because generic code that is not specialized took a third of the time of an update.
 final class LiveQuery: Sendable {
   let mentions: Mentions
-  /// Its place in the order in which the store's queries were made.
+  /// The number of the query among all that the store has created.
   let ordinal: Int
   private let access: StateAccess
   private let handleError: ListenerErrors.Handler
@@ -52,7 +52,7 @@ final class LiveQuery: Sendable {
         return nil
       }
       guard let sets, let last = sets.last else { return }
-      // As one set: the fewer changes follow it, the less has to be read again.
+      // As one set: fewer changes come after its end, so less has to be read again.
       through = try follow(last, FoldedSet.deltas(of: sets), &content, access).through
     }
   }
@@ -80,8 +80,8 @@ final class LiveQuery: Sendable {
   /// - Parameters:
   ///   - set: The set.
   ///   - deltas: The part of the set that concerns a query that has followed every round so far; nil for the whole set.
-  /// - Returns: Whether it has followed every round so far, and none of the next ones. If not, it needs the next set whole,
-  ///   whatever that changes: it is being read, was read later than this set, or could not be read.
+  /// - Returns: Whether the query is in step: it has followed every round so far, and no later one. If not, it needs the whole
+  ///   next set, whatever it changes: the query is being read, was read later than this set, or could not be read.
   @discardableResult func receive(_ set: FoldedSet, _ deltas: [UserDelta]? = nil) -> Bool {
     typealias Next = (set: FoldedSet, hub: SignalHub, isStale: Bool)
     let (next, isInStep): (Next?, Bool) = state.withLock { state in
@@ -106,7 +106,7 @@ final class LiveQuery: Sendable {
     } catch {
       self.content.withLock { $0 = content }
       state.withLock { $0.progress.fail() }
-      // Subscribers receive it, and the handler of errors.
+      // Subscribers and the error handler receive the error.
       send(.failure(error), to: next.hub)
       return false
     }
@@ -178,7 +178,7 @@ final class LiveQuery: Sendable {
     return listenables
   }
 
-  /// Whether no listenable is alive, and none was made since there were so many: then nobody has bound a name since.
+  /// Whether no listenable is alive, and none was created since `listenables` was counted: then no name was bound since either.
   func isUnheld(since listenables: Int) -> Bool {
     state.withLock { $0.holders == 0 && $0.listenables == listenables }
   }

@@ -1,17 +1,16 @@
 /// The records as they were at the end of a change set, read in a snapshot that may be later.
 ///
-/// What is read later is taken back: for each attribute that changed in between, the log has the value before the first change.
+/// Later changes are taken back: for each attribute that changed in between, the log has the value before the first change.
 struct PastState {
   let session: any Session
-  /// What changed between the end of the set and the snapshot.
+  /// The changes between the end of the set and the snapshot.
   private let later: Fold
 
   /// The number of later changes beyond which lists are read as they are in the snapshot instead.
   private static let limit: Int64 = 1_000
 
-  /// Reads the state at the end of a set in an open transaction.
-  ///
-  /// - Returns: nil if the log does not reach it, has too many changes since, or has lost values to a purge.
+  /// Reads the state at the end of a set in an open transaction; nil if the log does not reach it, has too many changes since,
+  /// or has lost values to a purge.
   init?(at cursor: Cursor, _ session: any Session) throws(StoreError) {
     self.session = session
     var later = Fold()
@@ -60,12 +59,12 @@ struct PastState {
     return layout.row(id, { values[$0] ?? .null }, all: values)
   }
 
-  /// Reads the rows that meet a condition, after a place in the order; and the last row up to which all are read, nil if that
-  /// is all there are.
+  /// Reads the rows that meet a condition, after a place in the order; `last` is the row up to which all were read, nil if there
+  /// are no more.
   func rows(
     where condition: Condition, after start: Row?, limit: Int?, _ layout: RowLayout, _ order: [SortKey]
   ) throws(StoreError) -> (rows: [Row], last: Row?) {
-    // Those that changed later are left out, and may have been among the first.
+    // Users that changed later are left out below, and may have been among the first rows.
     let limit = limit.map { $0 + later.deltas.count }
     let request = RowRequest(
       condition: condition, order: order, start: start.map { layout.position(of: $0) }, limit: limit,

@@ -4,7 +4,6 @@ final class Row: Sendable {
   let values: [StoredValue]
   /// The attributes that are no columns; only if the list shows all attributes.
   let others: [AttributeName: StoredValue]
-  /// About how much memory it takes.
   let byteCount: Int
 
   init(_ id: User.ID, _ values: [StoredValue], others: [AttributeName: StoredValue] = [:]) {
@@ -51,7 +50,7 @@ struct RowLayout: Sendable {
 
   func column(_ attribute: AttributeName) -> Int? { columns.firstIndex(of: attribute) }
 
-  /// A row that has a place in the order, and nothing else.
+  /// A row that has only a place in the order.
   func row(at position: Query.Position) -> Row {
     var values = [StoredValue](repeating: .null, count: columns.count)
     for (key, value) in zip(keys, position.values) {
@@ -115,7 +114,7 @@ struct RowOrder: Sendable {
 }
 
 extension UserStore.Condition.Node {
-  /// The attributes that it mentions, each as often as it does.
+  /// The attributes that it mentions, possibly several times.
   var attributes: [AttributeName] {
     switch self {
     case .all(let parts), .any(let parts): parts.flatMap(\.attributes)

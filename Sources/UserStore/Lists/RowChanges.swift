@@ -53,7 +53,7 @@ extension UserStore.RowChanges {
   init(_ difference: RowDifference, _ layout: RowLayout) {
     let entries = difference.entries
     let (oldPlaces, newPlaces) = (Places(entries, areNew: false), Places(entries, areNew: true))
-    // The version between both: a position in it is the old one, and what the steps before have removed and inserted.
+    // A position in the version between both is the old one, shifted by what the steps before have removed and inserted.
     var shifts = Shifts(count: entries.count)
     func position(of place: Int) -> Int { entries[place].oldPosition + shifts.sum(before: place) }
 
@@ -86,7 +86,7 @@ extension UserStore.RowChanges {
     }
   }
 
-  /// Replaces all rows: what differs between lists of different queries.
+  /// Replaces all rows, for lists with different orders or attributes.
   init(replacing old: Int, by new: [User]) {
     deletions = Array(0..<old)
     insertions = Array(new.indices)

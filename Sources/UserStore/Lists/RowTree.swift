@@ -1,14 +1,14 @@
-/// Rows in order, as a tree that is never changed: a new version shares all nodes but those on the way to what differs.
+/// Rows in order, as a tree that is never changed: a new version shares all nodes except those on the paths to changed rows.
 ///
 /// A B-tree whose nodes know how many rows they have, so that a row is found by its place and by its key in logarithmic time.
 /// Two versions are compared by skipping the nodes that they share (`RowDifference`).
 struct RowTree: Sendable {
-  /// The largest number of rows in a leaf, and of children in another node: a change copies one node of each level.
+  /// The largest number of rows in a leaf, and of children in an inner node: a change copies one node of each level.
   static let width = 16
 
   final class Node: Sendable {
     let rows: [Row]
-    /// The children of another node; all leaves have the same depth.
+    /// The children of an inner node; all leaves have the same depth.
     let children: [Node]
     /// The number of rows below, about how much memory they take, and the last of them.
     let count: Int
@@ -74,7 +74,7 @@ struct RowTree: Sendable {
     return (position + index, found)
   }
 
-  /// Inserts a row, in place of the one that is at its place in the order.
+  /// Inserts a row, or replaces the row at its place in the order.
   mutating func insert(_ row: Row, _ order: RowOrder) {
     let (node, next) = Self.inserting(row, into: root, order)
     root = next.map { Node(children: [node, $0]) } ?? node
@@ -158,7 +158,7 @@ struct RowTree: Sendable {
     if child.size > width / 4 || node.children.count == 1 {
       return Node(children: replacing(index..<index + 1, of: node.children, by: child.count > 0 ? [child] : []))
     }
-    // With a neighbor, so that nodes do not become small.
+    // Merged with a neighbor, so that nodes do not become small.
     let pair = index > 0 ? index - 1..<index + 1 : index..<index + 2
     let (left, right) = index > 0 ? (node.children[index - 1], child) : (child, node.children[index + 1])
     let nodes =
@@ -215,7 +215,7 @@ struct RowPath {
   /// The next node, and those after it that have the same parent.
   var siblings: ArraySlice<RowTree.Node> { slices.last ?? [] }
 
-  /// Replaces the next node by its children.
+  /// Replaces the next node with its children.
   mutating func open() {
     let children = next?.children ?? []
     skip(1)

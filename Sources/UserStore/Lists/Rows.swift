@@ -13,7 +13,7 @@ extension UserStore {
     let layout: RowLayout
     /// The number of rows.
     public let count: Int
-    /// About how many bytes of memory the rows take, with those beyond the limit that the list keeps; takes constant time.
+    /// About how many bytes of memory the rows take, including those beyond the limit that the list keeps; takes constant time.
     ///
     /// For programs that limit what their clients can make them hold.
     public var byteCount: Int { tree.root.byteCount }

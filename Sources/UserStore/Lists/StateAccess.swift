@@ -5,7 +5,6 @@ struct StateAccess: Sendable {
   /// Whether it reads on the thread that delivers a round.
   var isDelivering = false
 
-  /// The same for the thread that delivers a round.
   var delivering: StateAccess { StateAccess(reader: reader, publication: publication, isDelivering: true) }
 
   /// Reads the content in a snapshot, and returns the last round that the snapshot includes, and whether the value has changed.

@@ -1,10 +1,10 @@
-/// What a change set, or several, changed of a user: for each attribute the value before the first and after the last change.
+/// The changes of one user in one or more change sets: for each attribute, the value before the first and after the last change.
 struct UserDelta: Sendable {
   let id: User.ID
   private(set) var changes: [(attribute: AttributeName, old: StoredValue, new: StoredValue)] = []
   /// The places of the changes, if there are many.
   private var places: [AttributeName: Int] = [:]
-  /// Whether a purge removed values, so that only the records know what the user has.
+  /// Whether a purge removed values, so that only the records show what the user has.
   private(set) var isPurged = false
   /// Whether the user existed before, and exists afterwards; true for one whose name did not change.
   private(set) var existed = true
@@ -71,7 +71,7 @@ struct UserDelta: Sendable {
 /// A change set for lists: what it changed, by user.
 struct FoldedSet: Positioned {
   private let source: ChangeSet
-  /// nil until it is folded: what is cut is cut under a lock, and folding may read the log.
+  /// nil until it is folded: a set is cut under a lock, and folding may read the log.
   private let folded: [UserDelta]??
 
   /// The number of changes from which reading the lists again is faster than folding them.
@@ -81,7 +81,7 @@ struct FoldedSet: Positioned {
 
   private init(source: ChangeSet, folded: [UserDelta]??) { (self.source, self.folded) = (source, folded) }
 
-  /// In the order of first changes; nil if everything must be read again.
+  /// The changes in the order of the first ones; nil if everything must be read again.
   ///
   /// Call it under no lock.
   var deltas: [UserDelta]? { folded ?? Self.fold(source) }
@@ -127,8 +127,7 @@ struct FoldedSet: Positioned {
 }
 
 extension Change {
-  /// Whether it is a change of a row that other programs can store as an attribute, and that users do not show: one with the
-  /// name of a column.
+  /// Whether it changes an attribute with the name of a column, which other programs can store, and which users do not show.
   fileprivate var isHidden: Bool {
     attribute == .id || attribute == .name && kind == .updated && (old.isNull || new.isNull)
   }

@@ -10,7 +10,6 @@ final class Bell: Sendable {
     var isClosed = false
   }
 
-  /// The rings for one feed.
   struct Rings: Sendable {
     let stream: AsyncStream<Void>
     /// Wakes only this feed.
@@ -39,10 +38,8 @@ final class Bell: Sendable {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield() }
   }
 
-  /// Whether the store was closed.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Ends all streams.
   func close() {
     let listeners = state.withLock { state in
       defer { state.listeners = [:] }

@@ -1,6 +1,5 @@
 /// The change sets that one step reads from the log: whole sets, up to a page of rows.
 struct LogPage {
-  /// The sets, in order.
   var sets: [ChangeSet] = []
   /// The end of the last set, or the position where the step started.
   var position: Cursor
@@ -9,7 +8,8 @@ struct LogPage {
 
   /// Reads the sets after a position, which is the end of a set, through `end`, the last row of a transaction.
   ///
-  /// The position was verified in the open transaction, or in that of the write that has just been committed. `pages` reads the changes of a huge set later.
+  /// The position was verified in the open transaction, or in that of the write that has just been committed. `pages` reads the
+  /// changes of a huge set later.
   ///
   /// - Throws: `StoreError.Code.diverged` for a gap, and the errors of reading.
   init(
@@ -18,7 +18,7 @@ struct LogPage {
     self.position = position
     let rows = try session.rows(withoutGapAfter: position.revision.rawValue, through: end)
     var start = 0
-    // By index, here and below: a row that is taken out of its array is a copy of three values.
+    // By index, here and below: taking a row out of its array copies three values.
     for index in rows.indices where rows[index].isEnd {
       appendSets(rows[start..<index], endedBy: rows[index])
       start = index + 1
@@ -32,7 +32,7 @@ struct LogPage {
     isLast = self.position.revision.rawValue >= end
   }
 
-  /// Leaves out what belongs to no topic; called outside of the transaction, because it may read a huge set.
+  /// Keeps only the changes of some topics; called outside of the transaction, because it may read a huge set.
   ///
   /// - Returns: Whether it has read a huge set.
   mutating func keep(_ topics: [Topic]) throws(StoreError) -> Bool {
@@ -46,7 +46,7 @@ struct LogPage {
     return isHuge
   }
 
-  /// The sets with contents that are read again later: so a long queue of them takes little memory.
+  /// The sets, with contents that are read again later, so that a long queue of sets takes little memory.
   func ranges(after start: Cursor, pages: any PageSource) -> [ChangeSet] {
     var start = start.revision.rawValue
     return sets.map { set in

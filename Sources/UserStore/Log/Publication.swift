@@ -16,7 +16,7 @@ final class Publication: Sendable {
     var position: Cursor
     /// The number of this log among the successive logs of this store; revisions of different logs cannot be compared.
     var log: Int64 = 0
-    /// The numbers of the logs before, by their epochs.
+    /// The numbers of earlier logs, by their epochs.
     var previousLogs: [Int64: Int64] = [:]
     /// Whether the writer is committing; it appends its sets itself.
     var isCommitting = false
@@ -49,7 +49,6 @@ final class Publication: Sendable {
   /// A stream with an element whenever there may be more of the log, until the store is closed.
   func rings() -> Bell.Rings { bell.rings() }
 
-  /// Wakes the feeds.
   func ring() { bell.ring() }
 
   /// Wakes the feeds of this store, and the watchers of other processes.
@@ -58,10 +57,8 @@ final class Publication: Sendable {
     signal()
   }
 
-  /// Whether the feeds have ended.
   var isClosed: Bool { bell.isClosed }
 
-  /// Ends the feeds, because the store is being closed.
   func close() { bell.close() }
 
   // MARK: Position
@@ -71,7 +68,7 @@ final class Publication: Sendable {
 
   /// The place of a cursor in the order of all rounds.
   ///
-  /// A reader may be ahead of this position, in the next log already, or behind it, in one of the logs before.
+  /// A reader may be ahead of `position`, already in the next log, or behind it, in an earlier log.
   func round(at cursor: Cursor) -> Int128 {
     state.withLock { state in
       let log =
@@ -91,8 +88,8 @@ final class Publication: Sendable {
 
   /// Called when the writer has committed and appended its sets, or has failed.
   ///
-  /// A refused set may be another process's, whose events are over, so that nothing else would wake the watcher. The writer's
-  /// own signal follows, but not if the commit failed or wrote nothing to the log.
+  /// It then calls `retry`, because nothing else might wake the watcher: the events of a refused set of another process are over,
+  /// and the writer's own signal does not follow if the commit failed or wrote nothing to the log.
   func endOwnCommit() {
     let retry = state.withLock { state in
       state.isCommitting = false
@@ -101,7 +98,6 @@ final class Publication: Sendable {
     retry?()
   }
 
-  /// How many commits the writer has started so far.
   var ownCommits: Int { state.withLock { $0.ownCommits } }
 
   /// Appends sets that the watcher read, unless the writer is committing; then `retry` is called once when it is done.
@@ -140,9 +136,8 @@ final class Publication: Sendable {
     }
   }
 
-  /// Appends a discontinuity: the log does not continue after `position`, but after `head`.
-  ///
-  /// - Returns: A ticket to wait for; nil if another thread has moved the position.
+  /// Appends a discontinuity: the log continues after `head`, not after `position`; returns a ticket to wait for, nil if another
+  /// thread has moved the position.
   func reset(from position: Cursor, to head: Cursor, because code: StoreError.Code) -> Int? {
     state.withLock { state in
       guard state.position == position else { return nil }
@@ -150,7 +145,7 @@ final class Publication: Sendable {
     }
   }
 
-  /// Does the same as `reset` for the watcher, and refuses like `appendFound`: the writer appends its own discontinuity.
+  /// Resets like `reset`, for the watcher, and refuses like `appendFound`: the writer appends its own discontinuity.
   func resetFound(
     from position: Cursor, to head: Cursor, because code: StoreError.Code, retry: @escaping @Sendable () -> Void
   ) -> Found {
@@ -160,7 +155,7 @@ final class Publication: Sendable {
     }
   }
 
-  /// Does the same as `reset` from any position, after a commit of the writer that replaced the log.
+  /// Resets from any position, after a commit of the writer that replaced the log.
   func restart(at head: Cursor) -> Int? {
     state.withLock { reset(&$0, to: head, because: .diverged) }
   }

@@ -9,7 +9,7 @@ public protocol AttributeValue: Sendable {
   init?(storedValue: StoredValue)
 }
 
-/// An enumeration whose raw values an attribute can have only has to declare that it is an `AttributeValue`.
+/// The default for enumerations: one whose raw values are `AttributeValue`s only has to declare the conformance.
 extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue {
   /// The raw value as it is stored.
   public var storedValue: StoredValue { rawValue.storedValue }

@@ -15,13 +15,13 @@ extension UserStore {
     public let origin: String?
     /// Whether a foreign writer committed the set.
     public let isForeign: Bool
-    /// Whether the first changes of the set are missing, because the feed or the consumer has started within the set.
+    /// Whether the first changes of the set are missing, because the feed or the consumer started within the set.
     ///
-    /// A consumer starts there if `acknowledge(_:through:)` has moved it there; a feed, at the cursor of a revision within the
-    /// set. The set has the cursor and the origin of the whole set.
+    /// A consumer starts within a set if `acknowledge(_:through:)` moved it there; a feed, if its cursor is a revision within the
+    /// set. The cursor and the origin are those of the whole set.
     ///
-    /// A file does not record where the transactions of foreign writers end. So the first set that a consumer receives from a
-    /// file is also continued if it is foreign and the change before it is foreign, even if that was another transaction.
+    /// A file does not record where the transactions of foreign writers end. So the first foreign set that a consumer receives
+    /// from a file is also marked as continued if the change before it is foreign, even one of another transaction.
     public internal(set) var isContinued = false
     let content: Content
     /// The position of this set in the order of all deliveries of the store; set when it is queued for delivery.
@@ -62,7 +62,7 @@ extension UserStore {
     /// How far the feed has read, if this set is a heartbeat; nil for an ordinary set.
     ///
     /// A heartbeat has no changes. Only a feed that was created with a heartbeat delivers it. Its cursor is after everything
-    /// that the feed has read, also after sets that its topics hide.
+    /// that the feed has read, including sets that its topics hide.
     public var heartbeat: Heartbeat? {
       if case .heartbeat(let isUpToDate) = content { isUpToDate ? .upToDate : .behind } else { nil }
     }
@@ -203,9 +203,9 @@ extension UserStore.ChangeSet: Positioned {
     return reaches(across: position) ? dropping(through: Revision(at: position).rawValue) : self
   }
 
-  /// Whether a state that was read at `position` includes some of the changes, and not the rest.
+  /// Whether a state that was read at `position` includes some of the changes, but not all.
   func reaches(across position: Int128) -> Bool {
-    // In another log, a revision is another row.
+    // Revisions of different logs cannot be compared.
     guard position < self.position, Revision.log(at: position) == Revision.log(at: self.position) else { return false }
     let sequence = Revision(at: position).rawValue
     return switch content {
@@ -217,7 +217,6 @@ extension UserStore.ChangeSet: Positioned {
 }
 
 extension UserStore.ChangeSet {
-  /// A set with the same cursor and other content.
   func with(_ content: Content) -> ChangeSet {
     ChangeSet(
       cursor: cursor, origin: origin, isForeign: isForeign, isContinued: isContinued, content: content,

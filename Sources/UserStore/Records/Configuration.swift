@@ -8,16 +8,16 @@ extension UserStore {
       /// Reads and writes an existing store.
       case readWrite
       /// Only reads. The process needs no permission to write to the file if it can write to the folder or a writer has the store
-      /// open. This is the only way to open a file that has several names (hard links); a state that a writer leaves in a -wal
-      /// file under another name is not seen.
+      /// open. This is the only way to open a file that has several names (hard links); changes that a writer left in the -wal
+      /// file of another name are not seen.
       case readOnly
     }
 
     /// How much a power cut can lose.
     public enum Durability: Sendable {
-      /// No write that has returned: `synchronous=FULL`, one sync of the disk for each commit.
+      /// Loses no write that has returned: `synchronous=FULL`, one sync of the disk for each commit.
       case full
-      /// The last writes, even after listeners received them; the state stays consistent: `synchronous=NORMAL`.
+      /// Can lose the last writes, even after listeners received them; the state stays consistent: `synchronous=NORMAL`.
       case normal
     }
 
@@ -36,13 +36,13 @@ extension UserStore {
     /// Receives the errors that listeners throw, with the listener's name, on the thread that called the listener.
     ///
     /// It also receives failures of the store's own work between changes, without a name: for example, once, that the
-    /// connection that watches other processes cannot be opened, or that the one to a server was lost, which the store then
-    /// tries again.
+    /// connection that watches other processes cannot be opened, or that the connection to a server was lost, which the store
+    /// then opens again.
     ///
     /// By default, it writes a line to standard error.
     public var onListenerError: @Sendable (_ listener: String?, any Error) -> Void = ListenerErrors.print
 
-    // What tests replace:
+    // For tests:
 
     /// The page size of a new file in bytes; with 2,048, small changes cost least.
     package var pageSize = 2_048
@@ -52,13 +52,10 @@ extension UserStore {
     var roundLimit = 1_000
     /// Measures the pause between two durable acknowledgments.
     var clock: any Clock<Duration> = ContinuousClock()
-    /// The current time, in milliseconds since 1970.
-    ///
-    /// The ages of changes are relative to it.
+    /// The current time, in milliseconds since 1970, from which the ages of changes are measured.
     var wallClock: @Sendable () -> Int64 = { WallClock.milliseconds }
-    /// How long a checkpoint blocks writers until readers have ended, so that the -wal file can restart.
+    /// How long a checkpoint may block writers while it waits for readers to end, so that the -wal file can restart.
     var readerPatience = Duration.milliseconds(50)
-    /// The kind of file system of a folder.
     var fileSystem: @Sendable (_ folder: String) -> FileSystem = { FileSystem.of($0) }
 
     /// Creates a configuration with the default options.

@@ -15,19 +15,17 @@ extension UserStore {
     /// The number as text.
     public var description: String { String(rawValue) }
 
-    /// How many bits a revision has; at a million changes a second, they last for nine years.
+    /// The number of bits in a revision: enough for nine years at a million changes a second.
     static let bits = 48
 
-    /// The position in the order of all deliveries, if this is a revision of the log with a number.
+    /// The position of this revision, in the log with a number, in the order of all deliveries.
     func position(inLog log: Int64) -> Int128 { Int128(log) << Self.bits + Int128(rawValue) }
 
-    /// The revision at a position.
     init(at position: Int128) { self.init(rawValue: Int64(position & (1 << Int128(Self.bits) - 1))) }
 
-    /// The number of the log at a position.
     static func log(at position: Int128) -> Int128 { position >> bits }
 
-    /// Checks a revision in the database: they count up from one, so a larger one was written by another program.
+    /// Checks a revision from the database: revisions count up from one, so another program wrote one that is out of range.
     static func check(_ revision: Int64) throws(StoreError) {
       guard (0..<1 << Int64(bits)).contains(revision) else {
         throw StoreError(.corrupt, "the log is malformed: revision \(revision) is out of range")

@@ -108,9 +108,9 @@ extension UserStore.ChangeSet {
 }
 
 extension BoundTopics<Topic> {
-  /// The bound topics that a change belongs to: few are tested one by one, which is faster than to look up the change's own.
+  /// The bound topics that a change belongs to: if few are bound, testing each is faster than looking up the change's own.
   fileprivate func topics(of change: Change) -> [Topic] {
-    // By capacity: iterating a table that once was large takes long even if little is left in it.
+    // Capacity, not count: iterating a table that was once large is slow even if few entries are left.
     lists.capacity < 8 ? lists.keys.filter { $0.contains(change) } : change.topics.filter { contains($0) }
   }
 }

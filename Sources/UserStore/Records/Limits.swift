@@ -59,7 +59,7 @@ enum Limits {
     }
   }
 
-  /// All values of a record, each attribute once; those of the attributes in `verbatim` as other programs may have stored them.
+  /// Checks all values of a record, each attribute once; an attribute in `verbatim` can have what another program can store.
   static func checked(
     _ values: [(attribute: AttributeName, value: StoredValue)], verbatim: Set<AttributeName> = []
   ) throws(StoreError) -> [(attribute: AttributeName, value: StoredValue)] {
@@ -76,8 +76,8 @@ enum Limits {
 
   /// The number of values that the condition of a query can compare with.
   static let queryValues = 1_000
-  /// The number of comparisons in a condition, and of junctions in other parts of it; SQLite's expressions have at most 1,000
-  /// levels, and one for each part of a junction.
+  /// The number of comparisons and inner junctions in a condition; SQLite's expressions have at most 1,000 levels, one for each
+  /// part of a junction.
   static let conditionParts = 500
   /// How deep the parts of a condition can be nested; SQLite's parser has a stack of 100 symbols.
   static let conditionDepth = 20

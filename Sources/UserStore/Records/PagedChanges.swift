@@ -26,7 +26,7 @@ package struct PagedChanges: Sendable {
     }
   }
 
-  /// Reads each page on a thread of the source, and calls `body` where it was called.
+  /// Reads each page on a thread of the source, and calls `body` in the context of the caller.
   func iterate(while body: (ChangeSet.Entries) throws -> Bool) async throws {
     var position = start
     while position < end {
@@ -104,11 +104,10 @@ package struct PagedChanges: Sendable {
   }
 }
 
-/// Reads the pages of a huge set.
 protocol PageSource: Sendable {
   /// Reads at most a page of the changes after one row, through another.
   func page(after start: Int64, through end: Int64) throws(StoreError) -> PagedChanges.Page
 
-  /// Reads a page as the other method does, on a thread of its own.
+  /// Reads a page on a thread of the source.
   func awaitedPage(after start: Int64, through end: Int64) async throws -> PagedChanges.Page
 }

@@ -31,7 +31,7 @@ public enum StoredValue: Sendable {
     }
   }
 
-  /// About how much memory the value takes in a record, with its part of the record's tables.
+  /// About how much memory the value takes in a record.
   var memory: Int { byteCount + Self.overhead }
 
   /// The approximate memory that a value or a record takes in addition to its content.

@@ -57,7 +57,6 @@ extension UserStore {
 }
 
 extension [UserStore.Topic] {
-  /// Whether a change belongs to any of the topics.
   func contain(_ change: Change) -> Bool { contains { $0.contains(change) } }
 
   /// Whether an event belongs to any of the topics.
@@ -70,7 +69,6 @@ extension UserStore.Event {
 }
 
 extension UserStore.Change {
-  /// The topics that this change belongs to.
   var topics: [Topic] {
     [.attributeOfUser(attribute, user), .attributeOfAll(attribute), .user(user), .everything]
   }

@@ -4,7 +4,7 @@ extension UserStore {
   /// A user is a value in memory, as the store had it when it was read. Values are decoded when you access them, so that a
   /// malformed value of a foreign writer affects no other.
   public struct User: Identifiable, Hashable, Sendable {
-    /// The identifier of a user; not used again after a removal.
+    /// The identifier of a user; never used again after the user was removed.
     public struct ID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
       /// The number in the database.
       public let rawValue: Int64
@@ -28,9 +28,9 @@ extension UserStore {
 
     /// The identifier.
     public let id: ID
-    /// `name`; nil if a query that does not show it has read the user.
+    /// `name`; nil if the user is the result of a query that does not show it.
     ///
-    /// Not in a dictionary with the others, which for most users are none: to build it takes longer than to read the row.
+    /// Most users have no other values than these two, and building a dictionary takes longer than reading the row.
     private var nameValue: StoredValue?
     /// `hair_color`; nil if it is not set.
     private var hairColorValue: StoredValue?
@@ -45,9 +45,7 @@ extension UserStore {
       return values
     }
 
-    /// About how many bytes of memory the user takes.
-    ///
-    /// For programs that limit what their clients can make them hold.
+    /// About how many bytes of memory the user takes, for programs that limit what their clients can make them hold.
     public var byteCount: Int {
       let values = [nameValue, hairColorValue].compactMap(\.self)
       return otherValues.values.reduce(values.reduce(StoredValue.overhead) { $0 + $1.memory }) { $0 + $1.memory }
@@ -65,7 +63,7 @@ extension UserStore {
       hairColorValue = otherValues.removeValue(forKey: .hairColor)
     }
 
-    /// The value of an attribute as it is stored; nil if it is not set, or not shown by the query that has read the user.
+    /// The value of an attribute as it is stored; nil if it is not set, or not shown by the query that read the user.
     package subscript(stored attribute: AttributeName) -> StoredValue? {
       get {
         switch attribute {

@@ -22,10 +22,9 @@ struct CompactionStep {
   /// The cost in deleted rows: reading a few thousand rows takes about as long as deleting a hundred.
   var cost: Int64 { max(1, rows, isReading ? Int64(PagedChanges.rowLimit / 10) : 0) }
 
-  /// Whether there is nothing to do.
   var isEmpty: Bool { rows == 0 && after.horizon == before.horizon && !isReading }
 
-  /// Whether rows were counted or searched, which is saved.
+  /// Whether rows were counted or searched; the result is saved.
   private var isReading: Bool {
     after.measured != before.measured || after.searched != before.searched || after.sized != before.sized
   }
@@ -74,8 +73,8 @@ struct CompactionStep {
     if isCounting { isMore = true }
   }
 
-  /// Whether the log may be larger than a limit: what is used holds its texts and bytes, but a row and two numbers may take less
-  /// than they count.
+  /// Whether the log may be larger than a limit: `usedBytes` includes its texts and blobs, but a row and its two numbers may take
+  /// less than they count.
   private func mayExceed(_ limit: Int64, _ session: any Session) throws(StoreError) -> Bool {
     let (rows, most) = (after.head - after.horizon.revision.rawValue, LogExtent.rowBytes + 2 * LogExtent.numberBytes)
     if rows > limit / most { return true }

@@ -52,8 +52,8 @@ struct CompactionSchedule {
 
   /// Begins a look if one is due and no other thread is looking.
   ///
-  /// - Returns: How many rows it may delete: as many as were written since the last one, and a step more, so that no write takes
-  ///   long, and the log grows under no load.
+  /// - Returns: How many rows it may delete: as many as were written since the last look, and a step more, so that no write takes
+  ///   long, and the log does not grow under any load.
   mutating func begin(at now: Int64) -> Int64? {
     let isDue =
       isMore || rows >= Self.amount || pages >= Self.amount || !(lookedAt...).contains(now)

@@ -6,13 +6,11 @@ struct PurgeStep {
   private(set) var found = 0
   /// Where the next step starts.
   private(set) var position: Int64
-  /// Whether the end of the log was reached.
   private(set) var isLast: Bool
 
   /// How many rows are read: the log has no index by user, and read transactions have to be short.
   private static let stretch: Int64 = 100_000
 
-  /// The number of rows that the step changes.
   var count: Int { rows.count }
 
   /// Finds the next rows of a removed user after `start`, or from the oldest row on, in an open transaction.

@@ -8,9 +8,8 @@ extension UserStore.RetentionPolicy {
     case needsSize
   }
 
-  /// The verdict on the rows through one, which normally is the last one of the oldest set.
-  ///
-  /// `rest` is the size of the rows after it; nil if it is unknown.
+  /// The verdict on the rows through `end`, normally the last row of the oldest set; `rest` is the size of the rows after it,
+  /// nil if it is unknown.
   func verdict(
     through end: Int64, writtenAt time: Int64, bytesAfter rest: Int64?, in extent: LogExtent, at now: Int64
   ) -> Verdict {
@@ -24,7 +23,7 @@ extension UserStore.RetentionPolicy {
   /// Whether the rows are beyond a limit; nil if that depends on their size, which is unknown.
   ///
   /// They are if the rows after them reach the limit, or if the log exceeds it and enough rows follow. Without the second case,
-  /// a set that is larger than a limit would be kept until as much has followed it.
+  /// a set that is larger than a limit would be kept until as much follows it.
   private func isBeyond(
     _ limits: Limits, _ end: Int64, _ time: Int64, _ rest: Int64?, _ extent: LogExtent, _ now: Int64
   ) -> Bool? {
@@ -42,6 +41,5 @@ extension UserStore.RetentionPolicy {
     return rest.map { $0 >= bytes }
   }
 
-  /// The smaller limit of the size; nil if there is none.
   var byteLimit: Int64? { [limits.bytes, consumerLimits.bytes].compactMap { $0 }.min().map { Int64($0) } }
 }

@@ -12,9 +12,8 @@ struct SetEnds {
     let hasEndRow: Bool
   }
 
-  /// The ends, in order.
   private(set) var ends: [End] = []
-  /// No write ends after the start of the log, through this row.
+  /// The last row through which no write ends after the start of the log.
   private(set) var searched: Int64
 
   /// Finds the ends, in an open transaction; reads at most `limit` rows.

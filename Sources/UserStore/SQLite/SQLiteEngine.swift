@@ -180,7 +180,7 @@ final class SQLiteEngine: Engine, FileOperations {
   func release() { file?.connections.release() }
 }
 
-/// The session that checked the file, until a reader or a writer takes it over: a connection costs as much as all of the check.
+/// The session that checked the file, until a reader or a writer takes it over: opening one costs as much as the whole check.
 private final class FirstSession: Sendable {
   private let session: Lock<SQLiteSession?>
 

@@ -105,7 +105,7 @@ public import Observation
       // The sets that were committed may still be on their way to the main actor: older values would flash.
       await repair()
     }
-    // Unless it was set again meanwhile.
+    // If it was set again meanwhile, that edit stays.
     if let edit = edits[name], edit.writes > 1 {
       edits[name]?.writes -= 1
     } else {
@@ -136,8 +136,7 @@ public import Observation
   /// Reads the user on a thread of the store.
   func reload() async throws { finish(try await readLater()) }
 
-  /// Reads the user again, after a read that is under way; if that fails, the error is reported, and the next change is the
-  /// occasion for another attempt.
+  /// Reads the user again, after a read that is under way; if that fails, reports the error, and the next change tries again.
   private func repair() async {
     let task = Task { [weak self, repairing] in
       await repairing?.value
@@ -155,7 +154,7 @@ public import Observation
     }
   }
 
-  /// Replaces the values by those that were read, and applies the changes that have arrived since.
+  /// Replaces the values with those that were read, and applies the changes that have arrived since.
   func finish(_ current: Current) {
     progress.advance(through: current.round)
     replace(by: current.user?.storedValues ?? [:])

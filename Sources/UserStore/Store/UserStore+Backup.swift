@@ -31,7 +31,7 @@ extension UserStore {
       to: path, replacing: isReplacing, ignoringProblems: ignoringProblems, isCancelled: { false }, progress: progress)
   }
 
-  /// Copies as the public `backup`; asks `isCancelled` between its steps, and then throws and leaves no file.
+  /// Copies as the public `backup`; if `isCancelled` returns true between its steps, throws and leaves no file.
   func backup(
     to path: String, replacing isReplacing: Bool, ignoringProblems: Bool, isCancelled: () -> Bool,
     progress: (Double) throws -> Void
@@ -90,7 +90,7 @@ extension UserStore {
     let restore = try engine.files().makeRestore(from: path, ignoringProblems: ignoringProblems, while: shouldContinue)
     try writer.replace { session throws(StoreError) in
       try restore.replace(on: session, while: shouldContinue, progress: progress)
-      // The last moment: the caller rolls back.
+      // The last moment to stop: the caller rolls back.
       guard shouldContinue() else { throw SessionPool.closed }
     }
   }
@@ -135,7 +135,7 @@ extension UserStore {
   ///
   /// The copy gets a new log that starts at its end, so that no cursor is valid in it. Without `isKept`, nothing is changed.
   ///
-  /// - Returns: whether the file was such a copy; false for a store.
+  /// - Returns: Whether the file was such a copy; false for a store.
   package static func adopt(path: String, busyTimeout: Duration, isKept: Bool) throws(StoreError) -> Bool {
     var configuration = Configuration()
     (configuration.access, configuration.busyTimeout) = (.readWrite, busyTimeout)

@@ -52,7 +52,6 @@ extension MemberKey {
   }
 }
 
-/// An attribute of a user as a member of a chain.
 @MainActor private final class AttributePlace<Content: AttributeValue>: BindingPlace {
   let key: MemberKey
   let name: String
@@ -85,7 +84,7 @@ extension MemberKey {
     do { return .some(try Self.committed(attribute, of: id, userStore.reader)) } catch { throw Self.reason(error) }
   }
 
-  /// If a member's store is closed, the error is that the member is gone.
+  /// A closed store becomes `MemberUnavailable`, so that the member leaves the chain.
   private static func reason(_ error: any Error) -> any Error {
     StoreError.Code.closed ~= error ? MemberUnavailable(cause: error) : error
   }

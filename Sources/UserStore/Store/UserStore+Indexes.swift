@@ -5,14 +5,14 @@ extension UserStore {
   /// has. Only writes of the attribute take longer.
   ///
   /// It is used for comparisons such as `==`, `isOneOf`, `<`, and `hasPrefix` that every user of the result meets, so not for
-  /// those under `!`, and for the first sort key. It helps if few users meet the condition, or if the query has a limit: to read
+  /// those under `!`, and for the first sort key. It helps if few users meet the condition, or if the query has a limit: reading
   /// nearly all users by an index takes several times as long as without it. Users without the attribute are not in the index,
   /// so use `missingLast` if you sort by it with a limit.
   ///
   /// Other writers wait while the index is created: about 0.6 seconds for a million users. If that is interrupted or fails,
   /// nothing has changed.
   ///
-  /// - Parameter attribute: The name of the attribute, which may be one that nobody has yet.
+  /// - Parameter attribute: The name of the attribute, which may be one that no user has yet.
   /// - Returns: Whether there was none.
   /// - Throws: `StoreError.Code.badValue` for a name that no attribute can have, and for `id`, which needs no index; the codes
   ///   that every write can throw, such as `.nested` inside a transaction of this store.

@@ -83,14 +83,13 @@ public final class UserStore: Sendable {
     }
   }
 
-  /// Opens a store on an engine.
   package init(engine: any Engine, _ configuration: Configuration) throws(StoreError) {
     self.engine = engine
     listeners = Listeners(onError: configuration.onListenerError)
     let identity = StoreIdentity()
     reader = Reader(pool: engine.readers, store: identity)
     compactor = Compactor(configuration)
-    // Before the position is read, so that every commit after it is an event.
+    // Opened before the position is read, so that every commit after it is an event.
     let watch = try engine.openWatch()
     publication = Publication(hub: listeners.hub, position: try engine.logEnd(), signal: { engine.signalCommit() })
     writer = Writer(
@@ -138,7 +137,7 @@ public final class UserStore: Sendable {
     try reader.read { try $0.users(matching: query) }
   }
 
-  /// Returns the number of users who now meet a condition, by default of all; `liveCount(where:)` follows it.
+  /// Returns the number of users who now meet a condition, by default of all users; `liveCount(where:)` follows it.
   ///
   /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated, and the codes that every read can throw.
   public func count(where condition: Condition = .always) throws(StoreError) -> Int {
@@ -230,7 +229,7 @@ public final class UserStore: Sendable {
   /// - Parameters:
   ///   - cursor: The cursor of the last change set that you have processed, or `ReadTransaction.cursor` of the snapshot that you
   ///     have read.
-  ///   - topics: The changes to deliver, those that belong to any of the topics; sets without such a change are hidden.
+  ///   - topics: The topics of the changes to deliver; sets without such a change are hidden.
   ///   - interval: If it is not nil, the feed delivers a set with a `heartbeat` when it first has read to the end of the log, and
   ///     then at the end of each interval in which it has delivered nothing.
   /// - Returns: The feed; each iteration starts at the cursor.
@@ -266,8 +265,8 @@ public final class UserStore: Sendable {
   /// - Parameters:
   ///   - name: 1 to 200 Unicode scalars without control characters.
   ///   - start: Where a consumer with a new name starts; has no effect if the name exists. By default, with the next change.
-  ///     With `.oldest`, it receives everything that the log has: by default, the changes of 30 days, also those of users who have
-  ///     been there for long. Choose it only if the effects may happen for all of them: a mailer would write to old users.
+  ///     With `.oldest`, it receives everything that the log has: by default, the changes of 30 days, even those of users who were
+  ///     added long ago. Choose it only if the effects may happen for all of them: a mailer would write to old users.
   ///   - topics: The changes to deliver, as in `changeSets(after:of:heartbeat:)`. They belong to this consumer object and not to the
   ///     name. Sets without such a change count as acknowledged when everything before them is.
   ///   - interval: The interval of heartbeats, as in `changeSets(after:of:heartbeat:)`; nil for none. A heartbeat can be
@@ -300,8 +299,7 @@ public final class UserStore: Sendable {
   ///
   /// Acknowledgments of consumers are written first, unless it is called inside a transaction. Reads, writes, and long operations
   /// such as a check that are running on other threads finish; their writes commit, but may not be delivered to listeners. Writes
-  /// that wait for their turn throw `StoreError.Code.closed`. Releasing
-  /// the store also closes it.
+  /// that wait for their turn throw `StoreError.Code.closed`. Releasing the store also closes it.
   ///
   /// When `close` returns, the store's threads have left it and its connections are closed, except those in use by another
   /// thread. If no other process has the database open, it is then a single file without a -wal file. Never close or release a

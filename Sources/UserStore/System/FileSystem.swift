@@ -27,9 +27,8 @@ enum FileSystem: Equatable {
     #endif
   }
 
-  /// Creates the kind from Linux's number for it (statfs(2), linux/magic.h).
-  ///
-  /// GFS2 and OCFS2 are local: they are disks on which the cluster keeps locks and pages consistent.
+  /// Creates the kind from Linux's number for it (statfs(2), linux/magic.h); GFS2 and OCFS2 are local, because the cluster keeps
+  /// locks and pages on their disks consistent.
   init(magic: UInt32) {
     switch magic {
     case 0x6969: self = .network("NFS")

@@ -56,8 +56,8 @@ package enum Files {
     Identity(try status(of: path))
   }
 
-  /// The descriptor with which this process writes to a file that a path leads to, such as /dev/stdout or /dev/fd/3; nil if it is not
-  /// standard output, standard error, or a name of the descriptor.
+  /// The descriptor with which this process writes to the file at a path, such as /dev/stdout or /dev/fd/3; nil if the file is
+  /// neither standard output nor standard error, and the path does not name a descriptor.
   static func descriptor(of path: String) -> Int32? {
     let (folder, name) = split(path)
     let folders = ["/dev/fd", "/proc/\(getpid())/fd"]
@@ -178,7 +178,7 @@ package enum Files {
     try placeByLink(path, at: target)
   }
 
-  /// Does the same where the system or the file system does not support it.
+  /// Places a file where the system or the file system does not support that rename.
   ///
   /// A link replaces nothing, but a crash between the two steps leaves two names. On a file system without links, a file that
   /// gets the name between the check and the rename is lost.
@@ -211,7 +211,7 @@ extension Files {
   /// Whether relative paths mean something: the current folder may have been removed.
   static var hasCurrentFolder: Bool { resolved(".") != nil }
 
-  /// Returns an absolute path without links, also of a file that is missing, in a folder that may be missing too.
+  /// Returns an absolute path without links, even of a missing file in a folder that may be missing too.
   ///
   /// A link that leads nowhere is followed to where the file would be.
   static func canonical(_ path: String) throws(SystemError) -> String {
@@ -240,12 +240,11 @@ extension Files {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     if let text = unsafe String(validatingCString: resolved) { return text }
-    // A folder on the way has a name that no text here can hold.
+    // A folder on the way has a name that is not valid UTF-8.
     errno = EILSEQ
     return nil
   }
 
-  /// Returns the folder and the last part of a path.
   package static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
     let folder = String(path[..<slash])

@@ -13,7 +13,6 @@ final class SystemThread: Sendable {
   /// Identifies a thread among all that are running.
   typealias ID = ObjectIdentifier
 
-  /// The calling thread.
   static var current: ID { ObjectIdentifier(mark.value) }
 
   private final class Mark {}
@@ -23,9 +22,8 @@ final class SystemThread: Sendable {
   private let id = Lock<ID?>(nil)
   private let end = Parker()
 
-  /// Starts a thread that runs `body`, and then `afterEnd`, for which `join` does not wait; it need not be joined.
-  ///
-  /// Debuggers show the name.
+  /// Starts a thread that runs `body`, and then `afterEnd`, for which `join` does not wait; debuggers show its name, and it need
+  /// not be joined.
   @discardableResult
   static func start(
     named name: StaticString, afterEnd: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () -> Void
@@ -78,7 +76,6 @@ final class SystemThread: Sendable {
     unsafe nanosleep(&time, nil)
   }
 
-  /// Lets another thread run, if one is waiting for the processor.
   static func yield() { sched_yield() }
 
   private final class Work: Sendable {

@@ -20,7 +20,7 @@ final class WorkerThreads: Sendable {
     self.limit = limit
   }
 
-  /// Appends a job, and returns whether it will run, as it does not after `stop`; throws if no thread can be started.
+  /// Appends a job, and returns whether it will run, which is false after `stop`; throws if no thread can be started.
   func run(_ job: @escaping Job) throws(SystemError) -> Bool {
     let (isAccepted, idle) = try state.withLock { state throws(SystemError) -> (Bool, Parker?) in
       if state.isStopped { return (false, nil) }

@@ -24,7 +24,7 @@ final class Reader: PageSource, Sendable {
     try store.enter()
     defer {
       store.leave()
-      // Deliveries that a write to another store, or a binding, deferred to the end of this transaction.
+      // Runs the deliveries that a write to another store, or a binding, deferred to the end of this transaction.
       DeliveryThread.current.runDeferred()
     }
     let session = try pool.take(isWaiting: isWaiting, isDelivering: isDelivering)
@@ -54,14 +54,14 @@ final class Reader: PageSource, Sendable {
     if pool.isClosed { throw SessionPool.closed }
   }
 
-  /// Runs `body`, which reads, on a thread of its own.
+  /// Runs `body`, which reads, on one of the threads.
   ///
   /// - Throws: `CancellationError` if the task is canceled before `body` starts, `StoreError.Code.closed`, and what `body` throws.
   func awaiting<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await threads.perform(body)
   }
 
-  /// Runs `body`, which reads, on a thread of its own, even if the task is canceled.
+  /// Runs `body`, which reads, on one of the threads, even if the task is canceled.
   func completing<Result: Sendable>(
     _ body: @escaping @Sendable () throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {

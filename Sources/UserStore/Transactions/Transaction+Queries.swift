@@ -22,7 +22,7 @@ extension UserStore.Transaction {
     return users
   }
 
-  /// Calls `body` with every user that a query selects, by default with all, in its order, with one user at a time in memory.
+  /// Calls `body` with every user that a query selects, by default all, in its order; one user at a time is in memory.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails. An error that `body`
   ///   throws ends the iteration and is rethrown.
@@ -35,7 +35,7 @@ extension UserStore.Transaction {
     }
   }
 
-  /// Calls `body` with each user that a query selects, by default with all, in its order, until it returns false.
+  /// Calls `body` with each user that a query selects, by default all, in its order, until it returns false.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run; `StoreError` if reading fails. An error that `body`
   ///   throws ends the iteration and is rethrown.
@@ -72,7 +72,7 @@ extension UserStore.Transaction {
     return ids
   }
 
-  /// Returns the number of users who meet a condition, by default of all.
+  /// Returns the number of users who meet a condition, by default of all users.
   ///
   /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated; `StoreError` if reading fails.
   public mutating func count(where condition: UserStore.Condition = .always) throws(StoreError) -> Int {
@@ -104,7 +104,6 @@ extension Query {
 }
 
 extension UserStore.User {
-  /// Creates a user from the values of some attributes.
   fileprivate init(_ id: ID, _ attributes: [AttributeName], _ values: [StoredValue]) {
     self.init(id: id)
     for (attribute, value) in zip(attributes, values) where !value.isNull { self[stored: attribute] = value }

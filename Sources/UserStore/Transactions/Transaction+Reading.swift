@@ -19,8 +19,8 @@ extension UserStore.Transaction where Mode == UserStore.Reading {
 
   /// Returns the cursor at a revision, for example at one that `revision` of a write has returned.
   ///
-  /// A revision is the number of a row in the log. If a change set ends there, this is the cursor of the set. Within a set, a
-  /// feed after the cursor delivers the rest of the set, which is continued (`ChangeSet.isContinued`).
+  /// A revision is the number of a row in the log. If a change set ends there, this is the cursor of the set. If the revision is
+  /// within a set, a feed that starts at the cursor delivers the rest of the set, which is continued (`ChangeSet.isContinued`).
   ///
   /// - Parameter revision: The revision.
   /// - Returns: The cursor; nil if the revision is after the end of the log in this snapshot, or before its start.
@@ -40,7 +40,7 @@ extension UserStore.Transaction {
   ///
   /// - Throws: `StoreError` if reading fails.
   public mutating func ids(named name: String) throws(StoreError) -> [UserStore.User.ID] {
-    // Any text, also one that cannot be a name.
+    // The text may be one that no write accepts as a name.
     try ids(of: RowRequest(condition: Attribute.name == name, order: [], columns: []))
   }
 

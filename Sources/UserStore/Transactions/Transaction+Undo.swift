@@ -20,7 +20,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return Revision(rawValue: written.end)
   }
 
-  /// Writes what `body` writes; if it throws, nothing of it.
+  /// Runs `body`; if it throws, undoes everything that it wrote.
   mutating func undoingOnError<Result>(
     _ body: (inout Self) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -100,7 +100,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   // MARK: Writing the inverse
 
-  /// The attributes of users to add again: they follow the name in the log, so that they are read before it.
+  /// The attributes of users to add again; they follow the name in the log, so an undo reads them first.
   private typealias RemovedAttributes = [User.ID: [(attribute: AttributeName, value: StoredValue)]]
 
   private mutating func undo(_ written: (first: Int64, end: Int64)) throws(StoreError) {
@@ -158,7 +158,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     _ id: User.ID, name: StoredValue, _ values: [(attribute: AttributeName, value: StoredValue)]
   ) throws(StoreError) {
     guard try !hasUser(id) else { throw StoreError(.conflict, "cannot undo: user \(id) exists again") }
-    // SQLite gives such an id itself, after the largest that a caller may choose.
+    // SQLite can assign such an id, but a caller cannot choose it.
     guard Limits.ids.contains(id.rawValue) else {
       throw StoreError(
         .conflict,

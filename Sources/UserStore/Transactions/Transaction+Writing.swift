@@ -90,8 +90,8 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// Sets an attribute, or unsets it with nil.
   ///
-  /// The present value is not written again: a write that changes nothing creates no change set. Whether it has changed
-  /// anything is in `pendingChanges`. The integer 1 and the real number 1.0 are different values.
+  /// If the attribute has this value already, nothing is written; a write that changes nothing creates no change set.
+  /// `pendingChanges` shows whether it has changed anything. The integer 1 and the real number 1.0 are different values.
   ///
   /// - Throws: `StoreError.Code.userNotFound`; `.badValue`, for example if it unsets the name; and any other `StoreError` if
   ///   writing fails.

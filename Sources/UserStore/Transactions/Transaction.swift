@@ -14,7 +14,7 @@ extension UserStore {
     /// False after the database ended the transaction because of an error.
     var isOpen: Bool { connection.isInTransaction }
 
-    /// The session, if the transaction is still open: otherwise, each statement would be committed on its own.
+    /// The session; throws if the transaction has ended, because each statement would then be committed on its own.
     var session: any Session {
       get throws(StoreError) {
         guard isOpen else {

@@ -52,10 +52,8 @@ extension WorkerThreads {
   }
 }
 
-/// The closure of a job, which is released when it has run.
-///
-/// So it is released before its task resumes. Otherwise a thread of a store might release the store last, close it, and
-/// wait for itself.
+/// The closure of a job, released before its task resumes: otherwise, a thread of a store might be the last to release the
+/// store, close it, and wait for itself.
 private final class AwaitedJob<Result: Sendable, Failure: Error>: Sendable {
   private let body: Lock<(@Sendable () throws(Failure) -> Result)?>
 
@@ -84,7 +82,6 @@ private enum Waiting<Result: Sendable>: Sendable {
     return false
   }
 
-  /// Returns the task if it is waiting.
   mutating func end() -> Continuation? {
     defer { self = .over }
     if case .waiting(let continuation) = self { return continuation }

@@ -1,8 +1,7 @@
 // Modeled in Proof/Model/WakeUp.pml and Proof/Model/Pump.pml; change both.
 
-/// The writing session: transactions from BEGIN to COMMIT, and the change sets that the hub receives of them.
-///
-/// Used only by the writer that has the turn.
+/// The writing session: transactions from BEGIN to COMMIT, and the change sets that the hub receives from them; used only by
+/// the writer that has the turn.
 final class WriteConnection: Sendable {
   private let sessions: SessionPool
   let publication: Publication
@@ -77,7 +76,7 @@ final class WriteConnection: Sendable {
     return ticket
   }
 
-  /// Returns the end of the log before the transaction, after the check that a server's first reply makes possible.
+  /// Returns the end of the log before the transaction, after the check that may have to wait for a server's first reply.
   private func start(of group: WriteGroup) throws(StoreError) -> Cursor {
     if group.isChecked, let start = group.session.writingStart { return start.end }
     // If nothing was sent yet, this begins the transaction.
@@ -108,7 +107,6 @@ final class WriteConnection: Sendable {
 
   // MARK: The store's own transactions
 
-  /// Runs `body` with exclusive use of the session.
   func withSession<Value>(_ body: (any Session) throws(StoreError) -> Value) throws(StoreError) -> Value {
     let session = try sessions.take()
     // Rolls back a transaction that is still open.
@@ -141,9 +139,8 @@ final class WriteConnection: Sendable {
 
   // MARK: Publishing
 
-  /// Checks the publication's position if another process may have replaced the log.
-  ///
-  /// On a server, that is known after the first operation.
+  /// Checks the publication's position if another process may have replaced the log; a server reports this only with its first
+  /// reply.
   private func checkPosition(_ group: inout WriteGroup) throws(StoreError) {
     guard !group.isChecked, let start = group.session.writingStart else { return }
     group.isChecked = true
@@ -152,11 +149,11 @@ final class WriteConnection: Sendable {
     do { _ = try group.session.verify(position) } catch { try reset(from: position, to: start.end, because: error) }
   }
 
-  /// Appends to the hub's queue, after the commit and while no other writer of this store can commit, the sets that it has not
-  /// received: those of other programs first, then the transaction's own.
+  /// Appends the sets that the hub has not received to its queue: those of other programs, then the transaction's own.
   ///
-  /// If a program has deleted rows that are needed for this, the hub receives a discontinuity instead. If the sets cannot be read
-  /// now, the position stays before them: the watcher or the next write finds them.
+  /// Called after the commit, while no other writer of this store can commit. If a program has deleted rows that are needed for
+  /// this, the hub receives a discontinuity instead. If the sets cannot be read now, the position stays before them: the watcher
+  /// or the next write finds them.
   func publish(_ session: any Session, from start: Cursor, through end: Cursor, _ cascade: Cascade?) -> Int? {
     guard publication.hasListeners else {
       publication.skip(to: end)

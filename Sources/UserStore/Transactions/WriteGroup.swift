@@ -31,7 +31,7 @@ final class WritePlace: Sendable {
     parker.wake()
   }
 
-  /// Wakes the thread while the writer before it is still running, so that its turn need not wait until it is awake.
+  /// Wakes the thread while the writer before it is still running, so that it is awake when its turn comes.
   ///
   /// 64 threads under FULL, six alternating runs on two cores: 33 µs a write instead of 44.
   func wakeEarly() { parker.wake() }

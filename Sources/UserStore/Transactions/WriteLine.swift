@@ -1,4 +1,4 @@
-/// The order of writers, and who shares a transaction: a value that takes no locks and makes no calls.
+/// The order of writers, and which of them share a transaction: a value that takes no locks and makes no calls.
 ///
 /// All writers wait in one line, in order of arrival: threads, which run their own closures, and tasks, whose closures run on
 /// the store's write thread. One writer has the turn. When its closure has run, the next in line continues in the same
@@ -16,28 +16,27 @@ struct WriteLine {
     case task(AwaitedWrite)
   }
 
-  /// With the number of each arrival.
+  /// Waiters with their numbers in the order of arrival.
   private typealias Queue = FIFO<(number: Int, waiter: Waiter)>
 
   private var threads = Queue()
   private var tasks = Queue()
   /// The number of writers that have waited so far.
   private var arrivals = 0
-  /// The same when the current turn began.
+  /// `arrivals` when the current turn began.
   private var arrivalsAtTurn = 0
   private(set) var isTaken = false
   /// Whether the write thread has the turn or delivers, so that no turn may wait for it: a listener may be writing.
   private var isWorkerBusy = false
   private var isClosed = false
 
-  /// The number of waiting writers.
   var count: Int { threads.count + tasks.count }
 
   enum Entrance {
     case turn, wait, closed
   }
 
-  /// Gives an arriving writer the turn or a place in the line; nil only tries, and must enter again to wait.
+  /// Gives an arriving writer the turn or a place in the line; with nil, it only tries to get the turn: to wait, enter again.
   mutating func enter(_ waiter: Waiter?) -> Entrance {
     if isClosed { return .closed }
     let isTask = if case .task = waiter { true } else { false }
@@ -81,9 +80,8 @@ struct WriteLine {
     return take(isTask: isTask)
   }
 
-  /// Marks the write thread as free after a delivery, and takes out the task for which it begins a transaction.
-  ///
-  /// Returns nil if another writer has the turn, or no task waits.
+  /// Marks the write thread as free after a delivery, and takes out the task for which it begins a transaction; nil if another
+  /// writer has the turn, or no task waits.
   mutating func workerReturned() -> Waiter? {
     isWorkerBusy = false
     guard !isTaken, tasks.first != nil else { return nil }

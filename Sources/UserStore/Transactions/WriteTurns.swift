@@ -66,7 +66,7 @@ final class WriteTurns: Sendable {
     line.withLock { $0.upcoming(after: group?.size ?? 0, isWorker: isWorker) }?.wakeEarly()
   }
 
-  /// Lets the next writer begin a transaction.
+  /// Passes the turn to the next writer, which begins a transaction.
   func pass() {
     while let next = line.withLock({ $0.pass() }), !give(nil, to: next) {}
   }

@@ -1,9 +1,7 @@
 /// A write that a task awaits: its closure runs at most once, and `finish` is called once.
 final class AwaitedWrite: Sendable {
   let origin: String?
-  /// Released before `finish`.
-  ///
-  /// Otherwise the write thread might be the last to release a store, close it, and wait for itself.
+  /// Released before `finish`: otherwise, the write thread might be the last to release a store, close it, and wait for itself.
   private let body: Lock<(@Sendable (inout WriteTransaction) throws -> Void)?>
   private let onFinish: @Sendable ((any Error)?) -> Void
   /// Runs the write on the write thread, which has the turn.
@@ -42,9 +40,9 @@ extension Writer {
         serve: { task, group in self.serve(task, in: group) }))
   }
 
-  /// Queues `body`, which runs on the write thread, and waits for its commit and delivery.
+  /// Queues `body`, which runs on the write thread, and waits for its commit and delivery, even if the task is canceled.
   ///
-  /// Also if the task is canceled: what comes after an effect, such as its acknowledgment, must not be lost at an orderly end.
+  /// A write that follows an effect, such as an acknowledgment, must not be lost when a program ends in order.
   ///
   /// - Throws: What `body` throws, and the store's errors.
   func write<Value: Sendable>(

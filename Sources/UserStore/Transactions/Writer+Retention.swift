@@ -1,9 +1,8 @@
 extension Writer {
   // MARK: After a write
 
-  /// Compacts the log and runs a checkpoint if they are due, after the commit has been delivered.
-  ///
-  /// A write in a listener does not wait for the compaction: another thread runs it.
+  /// Compacts the log and runs a checkpoint if they are due, after the delivery; for a write in a listener, another thread does
+  /// the compaction.
   func maintainAfterWrite() {
     if let rows = compactor.begin() {
       if DeliveryThread.current.isBusy {
@@ -38,7 +37,7 @@ extension Writer {
 
   /// Deletes everything that a policy does not keep, step by step, so that others can write in between.
   ///
-  /// If it throws, the steps before are committed. It asks `isCancelled` between two steps, and throws `CancellationError`.
+  /// If it throws, the steps so far are committed. It throws `CancellationError` if `isCancelled` returns true between two steps.
   func compact(keeping policy: RetentionPolicy?, isCancelled: () -> Bool) throws -> Compaction {
     var compaction = Compaction()
     while true {
@@ -73,8 +72,7 @@ extension Writer {
 
   /// Blanks the values of a removed user in the log, step by step, then removes copies of them from the -wal file.
   ///
-  /// It asks `isCancelled` between two steps. After the last one it completes: the values are blanked, and only their copies are
-  /// left.
+  /// It asks `isCancelled` between two steps, but not after the last one: then the values are blanked, and only the copies remain.
   ///
   /// - Throws: `StoreError.Code.userExists`, `CancellationError`, and what reading and writing can throw.
   func purge(_ user: User.ID, vacuums: Bool, isCancelled: () -> Bool) throws -> Purge {
@@ -93,7 +91,7 @@ extension Writer {
           try transaction.session.append(.purged(user))
         }
       } else if step.count > 0 || position == nil {
-        // Also the first step if it finds nothing: only the write lock shows whether the user exists.
+        // The first step is performed even if it finds nothing: only the write lock shows whether the user exists.
         _ = try maintain { session throws(StoreError) in
           try step.perform(session)
           return true

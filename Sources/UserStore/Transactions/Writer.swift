@@ -171,9 +171,9 @@ extension Writer {
     }
   }
 
-  /// Ends the wait of those that have waited as long, if a transaction could not begin because another process writes.
+  /// Fails the writers that have waited as long, if the transaction could not begin because another process writes.
   ///
-  /// On a server, it begins with the first operation.
+  /// On a server, a transaction begins with its first operation.
   private func failEarlier(_ group: WriteGroup, _ error: any Error) {
     guard let error = error as? StoreError, error.code == .busy, group.session.writingStart == nil else { return }
     turns.failEarlier(error)
@@ -204,9 +204,8 @@ extension Writer {
     }
   }
 
-  /// Waits until the transaction has ended and is delivered, or delivers it and wakes the other members.
-  ///
-  /// Returns the error of a transaction that failed.
+  /// Waits until the transaction has ended and is delivered, or delivers it and wakes the other members; returns the error of a
+  /// transaction that failed.
   func settle(_ end: TurnEnd) -> StoreError? {
     switch end {
     case .handedOn(let place?):

@@ -1,7 +1,7 @@
 /// Statements that are sent together and answered in one round trip.
 ///
-/// The server runs them in order, and skips the rest after one fails. Outside of a transaction, a batch without BEGIN
-/// or COMMIT is a transaction of its own.
+/// The server runs them in order, and skips the rest after one fails. Outside of a transaction, a batch without BEGIN or COMMIT
+/// is a transaction of its own.
 struct PostgresBatch {
   struct Entry {
     let statement: PostgresStatement
@@ -11,12 +11,10 @@ struct PostgresBatch {
 
   private(set) var entries: [Entry] = []
   private(set) var parameters = ParameterBuffer()
-  /// The error of the first value that cannot be stored.
-  ///
-  /// If there is one, nothing is sent.
+  /// The error of the first value that cannot be stored; then nothing is sent.
   private(set) var failure: PostgresError?
 
-  /// Adds a statement, and returns its result, which is complete when the batch has succeeded.
+  /// Adds a statement, and returns its result, which is complete after the batch has succeeded.
   @discardableResult
   mutating func add(_ statement: PostgresStatement, _ values: PostgresValue...) -> PostgresResult {
     add(statement, values)

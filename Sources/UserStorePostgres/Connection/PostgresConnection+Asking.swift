@@ -1,11 +1,10 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// Asking the server, on another connection, about a reply that does not come.
+/// Asking the server, on another connection, about an overdue reply.
 ///
-/// A firewall, a proxy or a dead host behind a load balancer can acknowledge everything and deliver nothing: to the
-/// operating system, such a connection looks healthy. A time limit alone would also end statements that run for a long
-/// time.
+/// A firewall, a proxy or a dead host behind a load balancer can acknowledge everything and deliver nothing: to the operating
+/// system, such a connection looks healthy. A time limit alone would also end long-running statements.
 extension PostgresConnection {
   private static let selectWork = PostgresStatement(
     once: "ask about a reply",
@@ -17,13 +16,13 @@ extension PostgresConnection {
     FROM pg_stat_activity a WHERE a.pid = $1
     """, .int4)
 
-  /// Returns whether the server is working on the reply, and notes in `blockers` the processes that hold it up.
+  /// Returns whether the server is working on the reply, and notes the blocking processes in `blockers`.
   ///
-  /// Returns false if the server's process waits for the client or no longer exists, or if the server cannot be
-  /// reached. Behind a pooler, this needs another free connection.
+  /// Returns false if the server's process waits for the client or no longer exists, or if the server cannot be reached. Behind a
+  /// pooler, this needs another free connection.
   func askAboutReply() -> Bool {
     guard let process else { return false }
-    // The other connection shares the interrupter and may consume a wake-up, so assume that one is pending.
+    // The other connection shares the interrupter and may consume a wake-up, so assume a pending one.
     hasPendingWakeUp = true
     defer { interrupter.isInUse = true }
     do throws(StoreError) {
@@ -38,7 +37,6 @@ extension PostgresConnection {
     }
   }
 
-  /// The settings of the connection that asks: the same server, and half of the time limit.
   private var questioner: PostgresSettings {
     func text(_ part: UnsafeMutablePointer<CChar>?) -> String { unsafe part.map { unsafe String(cString: $0) } ?? "" }
     var settings = settings

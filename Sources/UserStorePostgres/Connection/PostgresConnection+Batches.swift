@@ -28,12 +28,11 @@ extension PostgresConnection {
     return value
   }
 
-  /// Runs a batch in one round trip.
   func run(_ batch: PostgresBatch) throws(StoreError) {
     do throws(PostgresError) { try exchange(batch) } catch { throw StoreError(error) }
   }
 
-  /// Like `run`, but throws a `PostgresError`, as connecting needs it.
+  /// Like `run`, but throws a `PostgresError`, which connecting needs.
   func exchange(_ batch: PostgresBatch) throws(PostgresError) {
     if let failure = batch.failure { throw failure }
     if batch.entries.isEmpty { return }
@@ -41,7 +40,7 @@ extension PostgresConnection {
     do throws(PostgresError) {
       try makeRoundTrip(batch)
     } catch {
-      // The batch has had no effect, so send it again; this prepares the statement again.
+      // The failed batch had no effect, so send it again, which prepares the statement again.
       guard error.isStalePlan, error.statementIndex == 0, wasIdle, transactionStatus == .idle else { throw error }
       try makeRoundTrip(batch)
     }
@@ -61,7 +60,7 @@ extension PostgresConnection {
         if let error = try receive(reply, of: batch, &silence), failure == nil { failure = error }
       }
       do throws(PostgresError) { try receiveSync(&silence, purpose) } catch {
-        // The reply to the COMMIT at the end proves the commit, even if the connection ends before the sync.
+        // The reply to the final COMMIT proves the commit, even if the connection ends before the sync.
         guard failure == nil, batch.entries.last?.statement.effect == .commits else { throw error }
       }
     } catch {
@@ -75,27 +74,25 @@ extension PostgresConnection {
     if isUnreplicated { throw PostgresError(unreplicated: purpose) }
   }
 
-  /// A reply that the server will send.
   private enum Reply {
     case closedCursors
     case prepare(Int)
     case execute(Int)
   }
 
-  /// Sends a batch, with the statements that must precede it, and returns the replies to expect.
   private func send(
     _ batch: PostgresBatch, on handle: OpaquePointer, _ status: TransactionStatus
   ) throws(PostgresError) -> [Reply] {
     var replies: [Reply] = []
     replies.reserveCapacity(batch.entries.count + 2)
-    // Close cursors together with the next statement: that costs no round trip.
+    // Closing cursors together with the next statement costs no round trip.
     if hasOpenCursors, scanDepth == 0, status == .inTransaction {
       let sent = unsafe PQsendQueryParams(handle, PostgresStatement.closeCursors.text, 0, nil, nil, nil, nil, 1)
       guard sent == 1 else { throw lost(PostgresStatement.closeCursors.purpose) }
       hasOpenCursors = false
       replies.append(.closedCursors)
     }
-    // The statements that this batch prepares; there are few.
+    // The statements that this batch prepares; they are few.
     var preparing: [Int] = []
     let failed = unsafe batch.parameters.withPointers { values, lengths, formats -> PostgresStatement? in
       for (position, entry) in batch.entries.enumerated() {
@@ -158,7 +155,7 @@ extension PostgresConnection {
       throw PostgresError(
         .unexpected, "the statement is of a kind that is not supported (\(status))", purpose: statement.purpose)
     }
-    // Each statement's results end with nil.
+    // nil ends each statement's results.
     if let result = unsafe try nextResult(&silence, statement.purpose) {
       unsafe PQclear(result)
       throw lost(statement.purpose)
@@ -170,7 +167,7 @@ extension PostgresConnection {
     _ result: OpaquePointer, _ reply: Reply, _ statement: PostgresStatement
   ) throws(PostgresError) -> PostgresError {
     defer { unsafe PQclear(result) }
-    // The connection has ended, for example because the server was stopped. The statement is not at fault.
+    // The connection has ended, for example because the server stopped; the statement is not at fault.
     let severity = unsafe PQresultErrorField(result, Int32(USERSTORE_PQ_SEVERITY)).map { unsafe String(cString: $0) }
     if severity == nil || severity == "FATAL" || severity == "PANIC" {
       throw lost(statement.purpose)
@@ -186,7 +183,7 @@ extension PostgresConnection {
     return error
   }
 
-  /// Returns an error if the server answered COMMIT with ROLLBACK, which PostgreSQL reports as a success.
+  /// Returns an error if the server answered COMMIT with ROLLBACK, which PostgreSQL reports as success.
   private func rollbackInPlaceOfCommit(
     _ result: OpaquePointer, _ statement: PostgresStatement, _ index: Int
   ) -> PostgresError? {
@@ -206,9 +203,7 @@ extension PostgresConnection {
 
   /// Runs statements without parameters, for setup and migrations.
   ///
-  /// They are one transaction unless they contain BEGIN or COMMIT.
-  ///
-  /// `purpose` completes error messages: “cannot PURPOSE: …”.
+  /// They are one transaction unless they contain BEGIN or COMMIT. `purpose` completes error messages: “cannot PURPOSE: …”.
   func execute(_ sql: String, to purpose: String) throws(StoreError) {
     do throws(PostgresError) { try runScript(sql, purpose) } catch { throw StoreError(error) }
   }

@@ -1,6 +1,5 @@
 import CUserStoreLibPQ
 
-/// Hints that explain how to fix an error.
 extension PostgresConnection {
   static let replicaHint = """
     a store that writes needs the primary: give its address, or those of all servers (host=a,b); or open the store only for \
@@ -17,7 +16,6 @@ extension PostgresConnection {
     ask the owner of the database to run usertool init with --writer or --reader, and your role
     """
 
-  /// The hint for a statement that the server has refused.
   func hint(for error: PostgresError) -> String? {
     switch error.sqlState {
     case .insufficientPrivilege: Self.rightsHint
@@ -28,7 +26,6 @@ extension PostgresConnection {
     }
   }
 
-  /// The hint for a connection that could not be made.
   func connectionHint(for error: PostgresError, _ target: PostgresTarget) -> String? {
     guard error.kind == .cannotConnect else { return nil }
     if error.isReplica { return Self.replicaHint }
@@ -73,7 +70,7 @@ extension PostgresConnection {
       """
   }
 
-  /// Whether the session can only read, although the server is the primary.
+  /// Whether the session can only read although the server is the primary.
   private var isReadOnly: Bool {
     unsafe PQparameterStatus(handle, "default_transaction_read_only").map { unsafe String(cString: $0) } == "on"
   }

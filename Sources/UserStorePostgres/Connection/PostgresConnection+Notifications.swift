@@ -1,16 +1,15 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// A message that a transaction sent with NOTIFY.
 struct PostgresNotification: Hashable, Sendable {
   let channel: String
   let payload: String
-  /// The process of the server that sent it (`serverProcess` of its connection).
+  /// The server's process that sent it (`serverProcess` of its connection).
   let process: Int32
 }
 
 extension PostgresConnection {
-  /// Receives the notifications of a channel from now on, until the connection ends.
+  /// Receives the notifications of a channel until the connection ends.
   func listen(to channel: String) throws(StoreError) {
     let quoted = channel.replacing("\"", with: "\"\"")
     try run(PostgresStatement(once: "listen to the channel \(channel)", "LISTEN \"\(quoted)\""))
@@ -18,8 +17,8 @@ extension PostgresConnection {
 
   /// Waits for notifications or a wake-up, at most for `timeout`; with zero, it does not wait.
   ///
-  /// Returns no notifications if none came in time. It notices a lost connection when the system reports it: at once if
-  /// the server's process ended, and after the keepalive time if the network failed.
+  /// Returns an empty list on timeout. It notices a lost connection when the system reports it: at once if the server's process
+  /// ended, and after the keepalive time if the network failed.
   func wait(for timeout: Duration) throws(StoreError) -> (notifications: [PostgresNotification], isWoken: Bool) {
     do throws(PostgresError) { return try awaitNotifications(until: .now + timeout) } catch { throw StoreError(error) }
   }
@@ -29,7 +28,7 @@ extension PostgresConnection {
   ) throws(PostgresError) -> (notifications: [PostgresNotification], isWoken: Bool) {
     let purpose = "wait for notifications"
     let handle = unsafe try openHandle(purpose)
-    // The first look does not wait: it takes the notifications that have already arrived.
+    // The first turn does not wait: it takes notifications that have already arrived.
     var isFirst = true
     while true {
       var notifications = unsafe takeNotifications(handle)

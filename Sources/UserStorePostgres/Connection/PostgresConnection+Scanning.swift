@@ -1,14 +1,12 @@
 import UserStore
 
 extension PostgresConnection {
-  /// Calls `body` with each row of a query, in the open transaction, until it returns false.
+  /// Calls `body` with each row of a query, in the open transaction, until it returns false; at most `rowsPerTrip` rows are in
+  /// memory.
   ///
-  /// At most `rowsPerTrip` rows are in memory.
-  ///
-  /// It reads through a cursor instead of receiving row by row (`PQsetSingleRowMode`). So a scan that stops early need
-  /// not cancel the query or receive the rest, `body` may run other statements on the connection, and libpq builds one
-  /// result for a thousand rows instead of one for each. The first round trip already returns rows; a result of fewer
-  /// than `rowsPerTrip` rows needs no second one.
+  /// A cursor has advantages over receiving row by row (`PQsetSingleRowMode`): a scan that stops early need not cancel the query
+  /// or receive the rest, `body` may run other statements on the connection, and libpq builds one result for a thousand rows. The
+  /// first round trip already returns rows; fewer than `rowsPerTrip` rows need no second one.
   ///
   /// - Throws: `.unexpected` if no transaction is open.
   func scan(
@@ -32,7 +30,7 @@ extension PostgresConnection {
     hasOpenCursors = true
     defer { scanDepth -= 1 }
     while try rows.each(while: body), rows.count == rowsPerTrip { rows = try run(fetch) }
-    // The next batch closes the outermost cursor. Inner cursors are closed here: there may be one for each row.
+    // The next batch closes the outermost cursor. Inner ones are closed here, because each row may have opened one.
     if scanDepth > 1, transactionStatus == .inTransaction { try run(close) }
   }
 }

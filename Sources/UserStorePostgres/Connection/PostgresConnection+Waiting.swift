@@ -1,6 +1,6 @@
 import CUserStoreLibPQ
 
-/// Why a wait for the socket ended; empty after a signal or the end of one `poll`.
+/// The reasons why a wait for the socket ended; empty after a signal or the end of one `poll`.
 struct SocketEvents: OptionSet {
   let rawValue: Int32
 
@@ -10,16 +10,16 @@ struct SocketEvents: OptionSet {
 }
 
 extension PostgresConnection {
-  /// Waits until the socket can be read or written, or there is a wake-up.
+  /// Waits until the socket can be read or written, or there is a wake-up; the only place where a connection waits.
   ///
-  /// A connection waits only here. With `endsAtDeadline`, it returns an empty set at the deadline instead of throwing.
+  /// At the deadline it throws, or with `endsAtDeadline` returns an empty set.
   ///
   /// - Throws: `.timeout`, `.interrupted`; the connection is closed then.
   func awaitSocket(
     reads: Bool = true, writes: Bool, _ deadline: ContinuousClock.Instant?, _ purpose: String,
     endsAtDeadline: Bool = false
   ) throws(PostgresError) -> SocketEvents {
-    // Poll at least once, even after the deadline: a reply may have arrived.
+    // Poll even after the deadline, at least once: a reply may have arrived.
     var hasPolled = false
     while true {
       guard !interrupter.isInterrupted else {
@@ -40,7 +40,7 @@ extension PostgresConnection {
           PQsocket(handle), reads ? 1 : 0, writes ? 1 : 0, interrupter.descriptor,
           Int32(clamping: milliseconds)))
       hasPolled = true
-      // An interrupt also wakes. It survives `drain`, because it is a state and not an event.
+      // An interrupt also wakes; as a state and not an event, it survives `drain`.
       if events.contains(.woken) {
         interrupter.drain()
         hasPendingWakeUp = true
@@ -50,18 +50,16 @@ extension PostgresConnection {
     }
   }
 
-  /// Starts to wait for the reply to a batch.
   func beginReply() -> Silence {
     isUnreplicated = false
     blockers = nil
-    // Without the number of the server's process, there is nothing to ask about.
+    // Without the server's process number, there is nothing to ask about.
     guard process != nil else { return Silence(settings.connectTimeout, asks: false) }
-    // The server can name the holder of a lock only while the statement waits for it, so ask before `lockTimeout`.
+    // The server can name a lock's holder only while the statement waits, so ask before `lockTimeout`.
     let lockWait = settings.lockTimeout.flatMap { $0 < .seconds(1) ? nil : $0 / 2 }
     return Silence(replyTimeout, asks: true, firstQuestion: lockWait)
   }
 
-  /// Waits until the socket can be read or written; throws if the server is silent for too long.
   private func awaitReply(
     writes: Bool, _ silence: inout Silence, _ purpose: String
   ) throws(PostgresError) -> SocketEvents {
@@ -76,32 +74,29 @@ extension PostgresConnection {
     }
   }
 
-  /// Sends the rest of the batch, and returns the next result; nil at the end of a statement's results.
-  ///
-  /// The caller owns the result.
+  /// Sends the rest of the batch, and returns the next result, which the caller owns; nil at the end of a statement's results.
   ///
   /// - Throws: `.connectionLost`, `.timeout`, `.interrupted`; the connection is closed then.
   @unsafe func nextResult(
     _ silence: inout Silence, _ purpose: String
   ) throws(PostgresError) -> OpaquePointer? {
     while unsafe PQisBusy(handle) == 1 {
-      // If this fails, reading fails too, and libpq then reports the server's last message.
+      // If this fails, reading also fails, and libpq then reports the server's last message.
       let isFlushed = unsafe PQflush(handle) != 1
       let events = try awaitReply(writes: !isFlushed, &silence, purpose)
-      // The server may stop reading until its replies are read, so always read first.
+      // The server may stop reading until its replies are read, so read first.
       if events.contains(.readable), unsafe PQconsumeInput(handle) == 0 { throw lost(purpose) }
     }
     return unsafe PQgetResult(handle)
   }
 
-  /// Closes the connection, and returns the error that reports its loss.
+  /// Closes the connection, and returns the error about its loss.
   func lost(_ purpose: String) -> PostgresError {
     let message = unsafe handle == nil ? "it is closed" : String(cString: PQerrorMessage(handle)).singleLine
     close()
     return PostgresError(.connectionLost, "the connection to the server was lost: \(message)", purpose: purpose)
   }
 
-  /// Returns the handle; throws if the connection is closed or interrupted.
   func openHandle(_ purpose: String) throws(PostgresError) -> OpaquePointer {
     guard !interrupter.isInterrupted else {
       close()

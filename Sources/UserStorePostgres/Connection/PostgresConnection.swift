@@ -3,57 +3,47 @@ import UserStore
 
 /// A connection to a server.
 ///
-/// It alone owns libpq's handle, and closes it when it is destroyed.
+/// It alone owns libpq's handle, and closes it in `deinit`. One thread uses a connection at a time; other threads can end its
+/// waits with the `interrupter`.
 ///
-/// One thread uses it at a time: a pool lends it, or one thread owns it. Other threads can end its waits with the
-/// `interrupter`.
-///
-/// Every method that talks to the server throws a `StoreError` whose cause is a `PostgresError`. Besides the kinds that
-/// it lists, these are possible: `.server` if the server refuses something, `.connectionLost`, `.timeout` and
-/// `.interrupted`. The last three close the connection: every further call throws `.connectionLost` until `reconnect`.
+/// Every method that talks to the server throws a `StoreError` whose cause is a `PostgresError`. Besides the kinds that a method
+/// lists, it can be `.server` if the server refuses something, `.connectionLost`, `.timeout` or `.interrupted`. The last three
+/// close the connection: every further call throws `.connectionLost` until `reconnect`.
 @safe final class PostgresConnection: @unchecked Sendable {
   // Unchecked: libpq's handle may move between threads as long as no two use it at once (PQisthreadsafe).
 
   let settings: PostgresSettings
   let interrupter: PostgresInterrupter
-  /// The number of round trips so far, for tests; those in which libpq connects are not counted.
+  /// The number of round trips, for tests; excludes those in which libpq connects.
   private(set) var roundTrips = 0
-  /// How long the server may be silent while a reply is due, unless it reports on another connection that it is working
+  /// The time for which the server may be silent while a reply is due, unless it reports on another connection that it is working
   /// on it; nil for no limit.
   ///
-  /// `reconnect` resets it to the value in the settings.
+  /// `reconnect` resets it to the settings' value.
   var replyTimeout: Duration?
 
   private(set) var handle: OpaquePointer?
-  /// The C shim sets this if the server has committed without waiting for a standby.
+  /// Set by the C shim if the server has committed without waiting for a standby.
   private let notes: UnsafeMutablePointer<Int32>
-  /// Whether the settings allow a replica.
   private(set) var mayBeReplica = false
-  /// Whether a pooler is between the connection and the server: the process number that it sent differs from the
-  /// server's.
+  /// Whether the connection goes through a pooler: the process number that it sent differs from the server's.
   private(set) var isPooled = false
   var statements = PreparedStatements()
-  /// Whether a scan may have left a cursor open.
   var hasOpenCursors = false
-  /// The number of nested scans that are running.
   var scanDepth = 0
-  /// The number of scans so far, for the names of their cursors.
+  /// The number of scans so far, which names their cursors.
   var scanCount = 0
-  /// The number of the server's process; nil while the connection is being made.
-  ///
-  /// `serverProcess`, which is libpq's, can be a pooler's.
+  /// The number of the server's process, nil while connecting; libpq's `serverProcess` can be a pooler's.
   private(set) var process: Int32?
-  /// The processes that held up the last batch when the server was asked; nil if none did.
+  /// The processes that held up the last batch when the server was asked; nil if there were none.
   var blockers: String?
   /// Whether a wake-up came while the connection waited for a reply.
   var hasPendingWakeUp = false
 
   /// Connects to a server.
   ///
-  /// - Parameters:
-  ///   - settings: Where and how to connect.
-  ///   - interrupter: Ends the connection's waits, including the wait to connect. It must belong to this connection
-  ///     only.
+  /// `interrupter` ends the connection's waits, including the wait to connect, and must not belong to another one.
+  ///
   /// - Throws: `.cannotConnect`, `.timeout`, `.interrupted`, and `.server` if the server refuses the session's parameters.
   init(_ settings: PostgresSettings, interrupter: PostgresInterrupter? = nil) throws(StoreError) {
     self.settings = settings
@@ -68,9 +58,9 @@ import UserStore
     unsafe notes.deallocate()
   }
 
-  /// Closes the connection if it is open, and connects again; the statements will be prepared again.
+  /// Closes the connection if it is open, and connects again; statements are prepared again.
   ///
-  /// - Throws: The errors of `init`, but `connectionLost` if the server cannot be reached.
+  /// - Throws: The errors of `init`, but `.connectionLost` if the server cannot be reached.
   func reconnect() throws(StoreError) {
     do throws(PostgresError) { try connect() } catch { throw StoreError(inOpenStore: error) }
   }
@@ -82,18 +72,15 @@ import UserStore
     interrupter.isInUse = false
   }
 
-  /// Whether the connection has not been closed.
-  ///
-  /// It may still be lost: only using it shows that.
+  /// Whether the connection has not been closed; only using it shows whether it is lost.
   var isOpen: Bool { unsafe handle != nil }
 
   enum TransactionStatus: Sendable {
-    /// No transaction is open.
     case idle
     case inTransaction
-    /// A statement of the open transaction has failed: only a rollback is possible.
+    /// A statement of the open transaction has failed, so it can only be rolled back.
     case failed
-    /// The connection is closed, or waits for a reply.
+    /// The connection is closed or waits for a reply.
     case unknown
   }
 
@@ -107,7 +94,7 @@ import UserStore
     }
   }
 
-  /// The number of the server's process, as libpq knows it; 0 if the connection is closed.
+  /// The number of the server's process according to libpq; 0 if the connection is closed.
   var serverProcess: Int32 { unsafe PQbackendPID(handle) }
 
   /// The version of the server: 150018 is 15.18.
@@ -118,7 +105,7 @@ import UserStore
     unsafe PQparameterStatus(handle, "in_hot_standby").map { unsafe String(cString: $0) } == "on"
   }
 
-  /// Whether the server warned, with the last reply, that a standby may not have the commit.
+  /// Whether the server warned, with the last reply, that a standby may lack the commit.
   var isUnreplicated: Bool {
     get { unsafe notes.pointee != 0 }
     set { unsafe notes.pointee = newValue ? 1 : 0 }
@@ -151,7 +138,7 @@ import UserStore
     let deadline = ContinuousClock.now + settings.connectTimeout * max(1, hostCount)
     var state = PGRES_POLLING_WRITING
     guard unsafe PQstatus(handle) != CONNECTION_BAD else { throw cannotConnect }
-    // Verbose messages contain the error codes, which libpq does not keep otherwise.
+    // Only verbose messages contain the error codes, which libpq does not keep.
     unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     while state != PGRES_POLLING_OK {
       guard state != PGRES_POLLING_FAILED else { throw cannotConnect }
@@ -167,7 +154,7 @@ import UserStore
       throw PostgresError(
         .cannotConnect, "the encoding of the database is \(encoding), but must be UTF8", purpose: "connect")
     }
-    // All statements are sent in pipeline mode: one path for one statement and for many.
+    // Pipeline mode is the one path for single statements and batches.
     guard unsafe PQenterPipelineMode(handle) == 1 else { throw cannotConnect }
   }
 
@@ -180,8 +167,8 @@ import UserStore
 
   /// Sets the session's parameters.
   ///
-  /// Not with the connection's `options`: poolers refuse them, and the settings of the role could not be overridden for
-  /// good.
+  /// The connection's `options` would not do: poolers refuse them, and they would not permanently override the settings of the
+  /// role.
   private func prepareSession() throws(PostgresError) {
     let parameters = settings.allSessionParameters.sorted { $0.key < $1.key }
     let calls = parameters.indices.map { "pg_catalog.set_config($\($0 * 2 + 1), $\($0 * 2 + 2), false)" }

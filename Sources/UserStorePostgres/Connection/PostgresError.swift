@@ -2,17 +2,16 @@ import CUserStoreLibPQ
 
 /// A failure of a connection or of a statement.
 ///
-/// `description` is “cannot PURPOSE: …”. It never contains the values of parameters or rows, nor a password.
+/// `description` is “cannot PURPOSE: …”. It never contains the values of parameters or rows, or a password.
 struct PostgresError: Error, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
     /// The server refused a statement. The connection remains usable, after a rollback if a transaction was open.
     case server(SQLState)
     /// No connection was made.
     case cannotConnect
-    /// The server has committed, but did not wait for a synchronous standby to receive the commit. The connection
-    /// remains usable.
+    /// The server has committed without waiting for a synchronous standby. The connection remains usable.
     case unreplicated
-    /// The connection broke. It is closed; the server rolls back its open transaction.
+    /// The connection broke and is closed; the server rolls back its open transaction.
     case connectionLost
     /// The server did not answer in time. The connection is closed.
     case timeout
@@ -20,33 +19,31 @@ struct PostgresError: Error, CustomStringConvertible {
     case interrupted
     /// A value cannot be stored, such as text with U+0000. Nothing was sent.
     case badValue
-    /// A row, a reply of the server, or the use of the connection is not as expected.
+    /// An unexpected row, reply of the server, or use of the connection.
     case unexpected
   }
 
   let kind: Kind
   let purpose: String
-  /// For a server's error, its primary message.
+  /// The primary message of a server's error.
   let message: String
-  /// The server's further explanation.
-  ///
-  /// It can contain values of rows, so it is not part of `description`.
+  /// The server's further explanation; not a part of `description`, because it can contain values of rows.
   var detail: String?
   var hint: String?
   /// The name of the violated constraint.
   var constraint: String?
   /// The position of the failed statement in its batch, counted from 0.
   var statementIndex: Int?
-  /// Whether the batch was sent and may have been committed, although no reply confirmed it.
+  /// Whether the batch may have been committed although no reply confirmed it.
   ///
-  /// That is possible only if the connection ended after the batch was sent, and the batch has a COMMIT or was sent outside of
-  /// a transaction.
+  /// That is possible only if the connection ended after the batch was sent, and the batch has a COMMIT or was outside of a
+  /// transaction.
   var isOutcomeUnknown = false
 
   /// The server's code for refusing the connection; nil if the server did not refuse it.
   private(set) var refusal: SQLState?
 
-  /// Whether the last server that was tried is a replica, and a primary was needed.
+  /// Whether a primary was needed and the last server that was tried is a replica.
   var isReplica = false
 
   init(_ kind: Kind, _ message: String, purpose: String) {
@@ -57,7 +54,6 @@ struct PostgresError: Error, CustomStringConvertible {
 
   var description: String { withoutHint + (hint.map { " (\($0))" } ?? "") }
 
-  /// The description without the hint.
   var withoutHint: String {
     let reason = kind == .unreplicated ? message : "cannot \(purpose): \(message)"
     if case .server(let state) = kind { return "\(reason) [SQLSTATE \(state.rawValue)]" }
@@ -67,10 +63,10 @@ struct PostgresError: Error, CustomStringConvertible {
   /// The server's code; nil if the server did not refuse a statement.
   var sqlState: SQLState? { if case .server(let state) = kind { state } else { nil } }
 
-  /// Whether the connection ended while it was in use: its owner needs a new one.
+  /// Whether the connection ended while in use, so that its owner needs a new one.
   var isConnectionLost: Bool { kind == .connectionLost || kind == .timeout || kind == .interrupted }
 
-  /// Whether a prepared statement no longer fits the schema, or the server has forgotten it; it is prepared again at its next use.
+  /// Whether a prepared statement no longer fits the schema, or the server has forgotten it; its next use prepares it again.
   var isStalePlan = false
 }
 
@@ -83,18 +79,16 @@ struct SQLState: RawRepresentable, Hashable, Sendable {
   static let lockNotAvailable = SQLState(rawValue: "55P03")
   static let insufficientPrivilege = SQLState(rawValue: "42501")
   static let featureNotSupported = SQLState(rawValue: "0A000")
-  /// A statement that writes, or LISTEN, on a replica or in a session that only reads.
+  /// A write or LISTEN on a replica or in a read-only session.
   static let readOnlyTransaction = SQLState(rawValue: "25006")
-  /// A statement in a transaction that has failed already.
   static let inFailedTransaction = SQLState(rawValue: "25P02")
   static let unknownStatement = SQLState(rawValue: "26000")
 
-  /// Whether the code's class is “data exception”: then the message can quote a value.
+  /// Whether the class is “data exception”: then the message can quote a value.
   var isDataException: Bool { rawValue.hasPrefix("22") }
 }
 
 extension PostgresError {
-  /// Creates the error of a COMMIT whose wait for a standby was ended.
   init(unreplicated purpose: String) {
     self.init(
       .unreplicated,
@@ -103,12 +97,12 @@ extension PostgresError {
     hint = "do not write it again; it is lost only if the standby takes over before it has received it"
   }
 
-  /// Creates the error of a connection that was refused, from libpq's verbose message.
+  /// Creates the error of a refused connection from libpq's verbose message.
   init(refusal message: String, purpose: String) {
     let lines = message.split(whereSeparator: \.isNewline).filter { !Self.isLocation($0) }
     let parts = lines.map { Self.splitCode($0) }
     self.init(.cannotConnect, parts.map(\.text).joined(separator: "\n").singleLine, purpose: purpose)
-    // If several servers refused, keep the last one's code.
+    // The last of several servers decides.
     refusal = parts.compactMap(\.code).last
   }
 
@@ -134,7 +128,6 @@ extension PostgresError {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
   }
 
-  /// Creates the error that a failed result reports.
   @safe init(_ result: OpaquePointer, purpose: String, statementIndex: Int?) {
     func field(_ code: Int) -> String? {
       unsafe PQresultErrorField(result, Int32(code)).map { unsafe String(cString: $0) }
@@ -146,14 +139,14 @@ extension PostgresError {
     hint = field(USERSTORE_PQ_HINT)
     constraint = field(USERSTORE_PQ_CONSTRAINT)
     self.statementIndex = statementIndex
-    // 0A000 stands for every unsupported feature. The server may translate the message (“cached plan must not change
-    // result type”), but not the name of its function.
+    // 0A000 stands for every unsupported feature. The server may translate the message (“cached plan must not change result
+    // type”), but not the name of the function.
     isStalePlan =
       state == .unknownStatement
       || state == .featureNotSupported && field(USERSTORE_PQ_FUNCTION) == "RevalidateCachedQuery"
   }
 
-  /// Returns a message with “…” in place of everything from the first quotation mark to the last.
+  /// Replaces everything from the first quotation mark to the last by “…”.
   static func withoutQuotes(_ message: String) -> String {
     guard let first = message.firstIndex(of: "\""), let last = message.lastIndex(of: "\""), first < last else {
       return message

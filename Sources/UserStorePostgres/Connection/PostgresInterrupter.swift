@@ -8,17 +8,16 @@ final class PostgresInterrupter: Sendable {
   private let interrupted = Atomic(false)
   private let inUse = Atomic(false)
 
-  /// Throws `cannotOpen` if the process has no descriptors left.
   init() throws(StoreError) {
     do { pipe = try SelfPipe() } catch { throw StoreError(error, otherwise: .cannotOpen) }
   }
 
-  /// Ends a `PostgresConnection.wait`, the current one or the next.
+  /// Ends the current or the next `PostgresConnection.wait`.
   func wake() { pipe.wake() }
 
-  /// Ends the use of the connection permanently: the running operation and every later one throw `.interrupted`.
+  /// Ends the use of the connection for good: the running operation and all later ones throw `.interrupted`.
   ///
-  /// The thread that was waiting asks the server to cancel the running statement, and closes the connection.
+  /// The waiting thread asks the server to cancel the running statement, and closes the connection.
   func interrupt() {
     interrupted.store(true, ordering: .sequentiallyConsistent)
     wake()
@@ -32,10 +31,9 @@ final class PostgresInterrupter: Sendable {
     set { inUse.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  /// The descriptor that is readable after `wake` and `interrupt`.
+  /// Readable after `wake` and `interrupt`.
   var descriptor: Int32 { pipe.reader }
 
-  /// Consumes the wake-ups so far.
   func drain() { pipe.drain() }
 
   /// Waits for a wake-up, at most for `timeout`.

@@ -1,19 +1,12 @@
 import CUserStoreLibPQ
 import UserStore
 
-/// The result of a statement.
-///
-/// It alone owns libpq's result, which holds all rows.
-///
-/// It remains valid after the connection ends.
+/// The result of a statement, which alone owns libpq's result with all rows, and remains valid after the connection ends.
 @safe final class PostgresResult {
   private(set) var handle: OpaquePointer?
   private let purpose: String
-  /// The error of the first column that could not be read.
-  ///
-  /// After reading rows, call `check`.
+  /// The error of the first column that could not be read; call `check` after reading rows.
   private var failure: PostgresError?
-  /// The number of rows.
   var count: Int { unsafe Int(PQntuples(handle)) }
   private var columns: Int32 { unsafe PQnfields(handle) }
 
@@ -21,10 +14,8 @@ import UserStore
 
   deinit { unsafe PQclear(handle) }
 
-  /// Whether the statement has succeeded.
   var isComplete: Bool { unsafe handle != nil }
 
-  /// Takes over libpq's result.
   func complete(_ new: OpaquePointer) {
     unsafe PQclear(handle)
     unsafe handle = new
@@ -36,23 +27,19 @@ import UserStore
     return unsafe Int(String(cString: text)) ?? 0
   }
 
-  /// Returns a row, counted from 0.
   subscript(row: Int) -> PostgresRow {
     precondition(row >= 0 && row < count, "the result has no such row")
     return PostgresRow(result: self, row: Int32(row))
   }
 
-  /// The first row; nil if there is none.
   var first: PostgresRow? { count > 0 ? self[0] : nil }
 
-  /// Returns what `make` returns for the first row; nil if there is none.
   func first<Value>(make: (PostgresRow) -> Value) throws(StoreError) -> Value? {
     let value = first.map(make)
     try check()
     return value
   }
 
-  /// Returns what `make` returns for each row.
   func all<Value>(make: (PostgresRow) -> Value) throws(StoreError) -> [Value] {
     var values: [Value] = []
     values.reserveCapacity(count)
@@ -63,9 +50,7 @@ import UserStore
     return values
   }
 
-  /// Calls `body` with each row until it returns false.
-  ///
-  /// Returns true if it never did.
+  /// Calls `body` with each row until it returns false; returns true if it never did.
   @discardableResult
   func each(while body: (PostgresRow) -> Bool) throws(StoreError) -> Bool {
     for row in 0..<Int32(count) {
@@ -76,13 +61,12 @@ import UserStore
     return true
   }
 
-  /// Throws `unexpected` if a column could not be read, so that an empty value was returned in its place.
+  /// Throws `unexpected` if a column could not be read, and an empty value was returned instead.
   func check() throws(StoreError) {
     if let failure { throw StoreError(failure) }
   }
 
-  /// Returns the bytes of a value, which are valid as long as the result; nil for null, and for a value that cannot be
-  /// read.
+  /// Returns a value's bytes, valid as long as the result; nil for null, and for a value that cannot be read.
   ///
   /// The column must exist and have the type's binary format.
   @unsafe @inline(__always)
@@ -110,13 +94,11 @@ import UserStore
   }
 }
 
-/// A row of a result.
+/// A row of a result, which it keeps in memory.
 ///
-/// It keeps the result in memory.
-///
-/// The methods read a column, counted from 0. If the column has another type, or is null although the method returns no
-/// optional, the result notes a failure and the method returns an empty value. If the methods threw instead, every
-/// closure that reads a row would have to declare the error's type.
+/// The methods read a column, counted from 0. If it has another type, or is null although the method's result is not optional,
+/// the result notes a failure and the method returns an empty value. Methods that throw would force every closure that reads a
+/// row to declare the error's type.
 struct PostgresRow {
   let result: PostgresResult
   let row: Int32
@@ -133,7 +115,7 @@ struct PostgresRow {
     return byte.map { $0 != 0 }
   }
 
-  /// The text; PostgreSQL has checked that it is UTF-8.
+  /// The text, which PostgreSQL has checked to be UTF-8.
   func textOrNil(_ column: Int) -> String? {
     guard let bytes = unsafe result.bytes(row, column, .text) else { return nil }
     return unsafe String(decoding: bytes, as: UTF8.self)

@@ -11,23 +11,22 @@ import CUserStoreLibPQ
 /// The options for libpq; later ones take precedence over earlier ones.
 struct PostgresTarget {
   var keywords: [(name: String, value: String)]
-  /// The number of hosts, which libpq tries one after another.
+  /// The number of hosts, which libpq tries in order.
   var hostCount: Int
-  /// Whether the server may be a replica.
   var mayBeReplica: Bool
-  /// The hosts for which TLS with a verified certificate is required although the string does not ask for it.
+  /// The hosts that need TLS with a verified certificate although the string does not ask for it.
   var verifiedHosts: String?
 }
 
 extension PostgresSettings {
-  /// Returns the options for libpq; throws `.cannotConnect` as `check` does.
+  /// Returns libpq's options; throws `.cannotConnect` as `check` does.
   func target() throws(PostgresError) -> PostgresTarget {
     try check()
     var keywords = [
-      // Without these, a wait for a server that disappeared would not end. The connection string can override them.
+      // Without these, waiting for a server that disappeared would not end. The connection string can override them.
       (name: "keepalives_idle", value: "10"), ("keepalives_interval", "3"), ("keepalives_count", "3"),
       ("tcp_user_timeout", String(connectTimeout.wholeMilliseconds)), ("fallback_application_name", "userstore"),
-      // libpq accepts a connection string in place of the name of a database.
+      // libpq accepts a connection string as the name of a database.
       ("dbname", connectionString), ("client_encoding", "UTF8"),
     ]
     keywords += server
@@ -49,7 +48,7 @@ extension PostgresSettings {
       verifiedHosts: verifies ? remote.joined(separator: ", ") : nil)
   }
 
-  /// The hosts that libpq connects to, in order: each address, or the name at its position if the address is empty.
+  /// libpq's hosts in order: each address, or the name at its position if the address is empty.
   private static func hosts(_ addresses: String, named names: String) -> [String] {
     let names = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     if addresses.isEmpty { return names.isEmpty ? [""] : names }
@@ -58,7 +57,7 @@ extension PostgresSettings {
     }
   }
 
-  /// Whether data sent to a host stays on this machine: the host is a socket or a loopback address.
+  /// Whether data for a host stays on this machine: the host is a socket or a loopback address.
   static func isLocal(_ host: String) -> Bool {
     // Without a host, libpq uses the socket in its default folder.
     if host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") { return true }
@@ -69,10 +68,10 @@ extension PostgresSettings {
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 
-  /// Returns the options after libpq has added those of the service file and the environment.
+  /// Adds the options of the service file and the environment.
   private static func effective(_ keywords: [(name: String, value: String)]) -> [String: String] {
-    // libpq has no function for this, but it keeps the options of a connection that it refuses to make. An invalid
-    // `channel_binding` makes it refuse before it does anything.
+    // libpq has no function for this, but keeps the options of a connection that it refuses. An invalid `channel_binding` makes
+    // it refuse before it does anything.
     let handle = unsafe start(keywords + [("channel_binding", "none")])
     defer { unsafe PQfinish(handle) }
     return unsafe PQconninfo(handle).map { options in unsafe values(of: options) } ?? [:]

@@ -1,56 +1,49 @@
 import CUserStoreLibPQ
 import UserStoreText
 
-/// Where and how to connect.
 struct PostgresSettings: Sendable {
-  /// A URL (`postgres://…`), libpq's `keyword=value` pairs, or the name of a database.
+  /// A URL (`postgres://…`), libpq's `keyword=value` pairs, the name of a database, or empty.
   ///
-  /// Missing parts come from the service file, the environment (PGHOST, PGSERVICE, PGPASSFILE and so on) and libpq's
-  /// defaults, as in psql. An empty string takes everything from there.
+  /// Missing parts come from the service file, the environment (PGHOST, PGSERVICE, PGPASSFILE and so on) and libpq's defaults, as
+  /// in psql.
   var connectionString: String
 
-  /// How long to wait for a connection to each host of the string.
-  ///
-  /// This does not include looking up a name, for which libpq blocks.
+  /// The time to wait for a connection to each host, without the name lookup, for which libpq blocks.
   var connectTimeout: Duration = .seconds(10)
-  /// How long the server may be silent while a reply is due, unless it is working on it; nil for no limit.
+  /// The time for which the server may be silent while a reply is due, unless it is working on it; nil for no limit.
   ///
-  /// Then the connection is closed. `statementTimeout` also ends statements that the server is working on.
+  /// Then the connection is closed. `statementTimeout` also ends statements on which the server is working.
   var replyTimeout: Duration?
-  /// The time after which the server ends a statement; nil for no limit.
-  ///
-  /// The connection remains usable.
+  /// The time after which the server ends a statement, but not the connection; nil for no limit.
   var statementTimeout: Duration?
   /// The time after which the server ends a wait for a lock; nil for no limit.
   var lockTimeout: Duration?
-  /// The time after which the server ends the connection if it does nothing in an open transaction; nil for no limit.
+  /// The time after which the server ends a connection that is idle in an open transaction; nil for no limit.
   var idleInTransactionTimeout: Duration? = .seconds(10)
-  /// Whether to connect only to a server that can be written to, unless the address has `target_session_attrs`.
+  /// Whether to connect only to a writable server, unless the address has `target_session_attrs`.
   ///
   /// With several hosts, libpq then finds the primary, even after a failover.
   var needsPrimary = false
-  /// libpq's options that select one server of the connection string, for a connection that asks about another's reply.
-  ///
-  /// Such a connection does not ask about its own.
+  /// libpq's options that select one server of the string, for a connection that asks about another's reply, but not about its
+  /// own.
   var server: [(name: String, value: String)] = []
-  /// Further parameters of the session, which take precedence over those that the library sets.
+  /// Further parameters of the session, which override the library's.
   var sessionParameters: [String: String] = [:]
 
   init(_ connectionString: String = "") { self.connectionString = connectionString }
 
-  /// The parameters that each session sets.
   var allSessionParameters: [String: String] {
     // The server takes 0 as no limit.
     func milliseconds(_ duration: Duration?) -> String { String(duration.map { max(1, $0.wholeMilliseconds) } ?? 0) }
     let own = [
-      // No schema that others can write to: a function there could run in place of PostgreSQL's own.
+      // No schema that others can write to: a function there could replace one of PostgreSQL.
       "search_path": "pg_catalog, pg_temp",
       "standard_conforming_strings": "on",
       "TimeZone": "UTC",
       "bytea_output": "hex",
       // Compiling takes longer than any statement of the library.
       "jit": "off",
-      // Planning the query of a page of the log takes four times as long as running it.
+      // Planning the query for a page of the log takes four times as long as running it.
       "plan_cache_mode": "force_generic_plan",
       "client_min_messages": "warning",
       "lock_timeout": milliseconds(lockTimeout),
@@ -62,7 +55,7 @@ struct PostgresSettings: Sendable {
 
   // MARK: Passwords
 
-  /// Throws `.cannotConnect` if the connection string has a mistake for which libpq's message could show its password.
+  /// Throws `.cannotConnect` for a mistake in the connection string for which libpq's message could show the password.
   func check() throws(PostgresError) {
     let url = PostgresURL(connectionString)
     // Any other text is the name of a database.
@@ -82,13 +75,13 @@ struct PostgresSettings: Sendable {
         || url != nil && connectionString.split(separator: ":").count > 2
       throw failure("the connection string cannot be parsed\(mayHavePassword ? "" : ": \(reason)")")
     }
-    // In “postgres://user:password/database”, which lacks the host, the password is in the port's place.
+    // In “postgres://user:password/database”, which has no host, the password is in the port's place.
     guard (options["port"] ?? "").split(separator: ",").allSatisfy({ UInt16($0).map { $0 > 0 } ?? false }) else {
       throw failure("the port in the connection string is not a number from 1 to 65535")
     }
   }
 
-  /// Returns the options in a connection string; nil, with the reason, if libpq cannot parse it.
+  /// Returns the options of a connection string; nil, with the reason, if libpq cannot parse it.
   static func parse(_ string: String) -> (options: [String: String]?, reason: String) {
     var message: UnsafeMutablePointer<CChar>?
     let options = unsafe PQconninfoParse(string, &message)
@@ -97,7 +90,7 @@ struct PostgresSettings: Sendable {
     return (unsafe options.map { unsafe values(of: $0) }, reason)
   }
 
-  /// Returns the options that have a value, and frees libpq's list.
+  /// Returns the options that have values, and frees libpq's list.
   @unsafe static func values(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
     var values: [String: String] = [:]
     var option = unsafe options
@@ -121,7 +114,6 @@ extension Duration {
 }
 
 extension String {
-  /// The lines of a message of libpq, joined into one.
   var singleLine: String {
     split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }.joined(separator: "; ")
   }

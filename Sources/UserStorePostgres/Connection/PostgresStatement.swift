@@ -1,10 +1,9 @@
 import Synchronization
 
-/// The text of a statement with its purpose and the types of its parameters.
+/// A statement's text, its purpose, and the types of its parameters.
 ///
-/// Make it once and keep it, in a static constant for example: each connection prepares it at its first use.
+/// Make it once and keep it, for example in a static constant: each connection prepares it at its first use.
 struct PostgresStatement: Sendable {
-  /// What a statement does to the open transaction.
   enum Effect: Sendable {
     case none, begins, commits
   }
@@ -12,19 +11,18 @@ struct PostgresStatement: Sendable {
   /// Completes error messages: “cannot PURPOSE: …”.
   let purpose: String
   let text: String
-  /// The types of `$1`, `$2` and so on.
   let types: [PostgresType]
-  /// The types' numbers in the catalog, for libpq.
+  /// The types' catalog numbers, for libpq.
   let typeNumbers: [UInt32]
   let effect: Effect
-  /// The position in every connection's list of prepared statements; -1 for a statement that runs once.
+  /// The position in each connection's list of prepared statements; -1 for a statement that runs once.
   let index: Int
 
   private static let count = Atomic(0)
 
-  /// Creates a statement that every connection prepares at its first use.
+  /// Creates a statement that each connection prepares at its first use.
   ///
-  /// A COMMIT or BEGIN needs its `effect`: errors use it to report whether the outcome is unknown.
+  /// A BEGIN or COMMIT needs its `effect`, by which errors report whether the outcome is unknown.
   init(_ purpose: String, _ text: String, _ types: PostgresType..., effect: Effect = .none) {
     self.init(
       purpose: purpose, text: text, types: types, effect: effect, index: Self.count.add(1, ordering: .relaxed).oldValue)
@@ -53,11 +51,9 @@ struct PostgresStatement: Sendable {
   static let closeCursors = PostgresStatement("close cursors", "CLOSE ALL")
 }
 
-/// The statements that a connection has prepared, by the index of the statement.
 struct PreparedStatements {
   private var entries: [(name: String, generation: Int, isPrepared: Bool)] = []
 
-  /// The name of a statement, and whether the server knows it.
   mutating func entry(_ index: Int) -> (name: String, isPrepared: Bool) {
     while entries.count <= index { entries.append(("u\(entries.count)", 0, false)) }
     return (entries[index].name, entries[index].isPrepared)
@@ -65,10 +61,9 @@ struct PreparedStatements {
 
   mutating func setPrepared(_ index: Int) { entries[index].isPrepared = true }
 
-  /// Gives a statement a new name, under which it is prepared at its next use.
+  /// Gives a statement a new name, under which its next use prepares it.
   ///
-  /// The server keeps the old statement until the connection ends. That is acceptable, because it happens only when the
-  /// schema changes.
+  /// The server keeps the old one until the connection ends; that is acceptable, since it happens only when the schema changes.
   mutating func forget(_ index: Int) {
     let generation = entries[index].generation + 1
     entries[index] = ("u\(index)_\(generation)", generation, false)

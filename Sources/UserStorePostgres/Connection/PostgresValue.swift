@@ -1,4 +1,4 @@
-/// A parameter of a statement, which is sent in PostgreSQL's binary format.
+/// A parameter of a statement, sent in PostgreSQL's binary format.
 enum PostgresValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -8,7 +8,7 @@ enum PostgresValue: Hashable, Sendable {
   case text(String)
   case bytea([UInt8])
 
-  /// The type that the parameter must have; nil for null, which fits every type.
+  /// The parameter's type; nil for null, which fits every type.
   var type: PostgresType? {
     switch self {
     case .null: nil
@@ -22,7 +22,7 @@ enum PostgresValue: Hashable, Sendable {
   }
 }
 
-/// A type of PostgreSQL; the raw value is its fixed number in the catalog (`pg_type.dat`).
+/// A type of PostgreSQL; the raw value is its fixed catalog number (`pg_type.dat`).
 enum PostgresType: UInt32, Sendable {
   case bool = 16
   case bytea = 17
@@ -33,24 +33,24 @@ enum PostgresType: UInt32, Sendable {
   case float8 = 701
   case timestamptz = 1184
 
-  /// Whether a column of the type `number` is read as this type: `name` and `varchar` have the format of `text`.
+  /// Whether to read columns of the type `number` as this type: `name` and `varchar` have the format of `text`.
   @inline(__always) func accepts(_ number: UInt32) -> Bool {
     number == rawValue || self == .text && (number == 19 || number == 1043)
   }
 
-  /// The microseconds from 1970 to 2000, where PostgreSQL's time starts.
+  /// The microseconds from 1970 to 2000, the start of PostgreSQL's time.
   static let epoch: Int64 = 946_684_800_000_000
 }
 
-/// The parameters of a batch's statements, one after another, in the form that libpq needs.
+/// The parameters of a batch's statements in order, in libpq's form.
 struct ParameterBuffer {
-  /// The bytes of all values; the first byte belongs to none, so that an empty value also has an address.
+  /// The bytes of all values after an unused first byte, which gives an empty value an address.
   private(set) var bytes: [UInt8] = [0]
-  /// Where each value starts; -1 for null.
+  /// The start of each value; -1 for null.
   private(set) var offsets: [Int] = []
   private(set) var lengths: [Int32] = []
 
-  /// Appends a value; returns why PostgreSQL cannot store it, or nil.
+  /// Appends a value; returns the reason if PostgreSQL cannot store it.
   mutating func append(_ value: PostgresValue) -> String? {
     let start = bytes.count
     switch value {
@@ -81,7 +81,7 @@ struct ParameterBuffer {
     unsafe withUnsafeBytes(of: &big) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// Calls `body` with the three lists that libpq needs: where each value starts, its length, and its format.
+  /// Calls `body` with libpq's three lists: the start of each value, its length, and its format.
   @unsafe func withPointers<Value>(
     _ body: (
       _ values: UnsafePointer<UnsafePointer<CChar>?>, _ lengths: UnsafePointer<Int32>, _ formats: UnsafePointer<Int32>

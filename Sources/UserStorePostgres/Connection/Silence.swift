@@ -1,17 +1,17 @@
-/// The time that the server may remain silent while a reply is due.
+/// The time for which the server may be silent while a reply is due.
 ///
-/// After half of the limit, the connection asks about the reply (`PostgresConnection.askAboutReply`). The time restarts
-/// if the server is working on the reply, and whenever something is sent or received.
+/// After half of the limit, the connection asks about the reply (`PostgresConnection.askAboutReply`). The time restarts if the
+/// server is working on the reply, and whenever something is sent or received.
 struct Silence {
   private let limit: Duration?
   private let asks: Bool
   private var question: ContinuousClock.Instant?
   private var end: ContinuousClock.Instant?
 
-  /// Starts the time; it has no end if `limit` is nil.
+  /// Starts the time, which has no end if `limit` is nil.
   ///
-  /// Without `asks`, there are no questions. `firstQuestion` is the time until the first question, if that is less than
-  /// half of the limit.
+  /// Without `asks`, there are no questions. `firstQuestion` is the time until the first question if it is less than half of the
+  /// limit.
   init(_ limit: Duration?, asks: Bool, firstQuestion: Duration? = nil) {
     (self.limit, self.asks) = (limit, asks)
     restart()
@@ -21,10 +21,9 @@ struct Silence {
   /// The time of the next question, or of the end; nil for never.
   var next: ContinuousClock.Instant? { question ?? end }
 
-  /// Whether `next` is the time of a question.
   var isQuestionDue: Bool { question != nil }
 
-  /// Notes that the server is not working on the reply: the time goes on, without further questions.
+  /// Notes that the server is not working on the reply: the time continues, without further questions.
   mutating func isUnanswered() { question = nil }
 
   mutating func restart() {

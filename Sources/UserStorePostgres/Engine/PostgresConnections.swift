@@ -5,14 +5,12 @@ import UserStore
 final class PostgresConnections: Sendable {
   let settings: PostgresSettings
   let progress = PostgresProgress()
-  /// One for each connection; it returns nil after the connection is gone.
+  /// One per connection; returns nil after the connection is gone.
   private let interrupters = Mutex<[@Sendable () -> PostgresInterrupter?]>([])
 
   init(_ settings: PostgresSettings) { self.settings = settings }
 
-  /// The settings of the two connections that watch.
-  ///
-  /// They notice sooner that the server does not answer.
+  /// The settings of the two watching connections, which notice sooner that the server does not answer.
   var watching: PostgresSettings {
     var settings = settings
     settings.replyTimeout = settings.replyTimeout.map { $0 * 2 / 5 }
@@ -31,10 +29,10 @@ final class PostgresConnections: Sendable {
   func openSession() throws(StoreError) -> any Session { try openSession(watches: false) }
   func openWatchingSession() throws(StoreError) -> any Session { try openSession(watches: true) }
 
-  /// Opens a session for a store that is open: if no server can be reached, the connection counts as lost.
+  /// Opens a session for an open store, in which an unreachable server counts as a lost connection.
   private func openSession(watches: Bool) throws(StoreError) -> PostgresSession {
     do {
-      // A session that watches does not wait for a replica: the watcher repeats a look that fails.
+      // A watching session does not wait for a replica: the watcher repeats a failed look.
       return PostgresSession(try open(watches: watches), progress, patience: watches ? .zero : nil)
     } catch {
       throw error.postgres.map { StoreError(inOpenStore: $0) } ?? error
@@ -46,10 +44,9 @@ final class PostgresConnections: Sendable {
 
   /// Throws if a pooler may serve each transaction of a connection with a different server process.
   ///
-  /// Another process has neither the session's parameters nor its prepared statements, and its notifications are lost.
-  /// A pooler in session mode reserves a process for each connection: then a transaction on a second connection has
-  /// another process, and a later transaction on the first has the same process as before. Other clients may use the
-  /// pool, so this is tried more than once.
+  /// Another process lacks the session's parameters and prepared statements, and its notifications are lost. A pooler in session
+  /// mode reserves a process for each connection: a transaction on a second connection then has another process, and a later one
+  /// on the first has the same process as before. Other clients may use the pool, so this is tried more than once.
   func checkPooler(of connection: PostgresConnection) throws(StoreError) {
     guard connection.isPooled else { return }
     let other = try open()
@@ -71,7 +68,7 @@ final class PostgresConnections: Sendable {
         batch.add(Self.begin)
         return batch.add(Self.selectProcess)
       }
-      // Compare now: a pool of one process has none left for another query on the first connection.
+      // Compare first: a pool of one process has none for another query on the first connection.
       if second.first?.int4(0) == first { return false }
       let again = try connection.run(Self.selectProcess).first?.int4(0)
       try other.run(.rollback)

@@ -7,7 +7,6 @@ final class PostgresEngine: Engine {
   private let configuration: PostgresConfiguration
   private let connections: PostgresConnections
 
-  /// Connects, and creates or checks the schema.
   init(_ configuration: PostgresConfiguration) throws(StoreError) {
     self.configuration = configuration
     let connections = PostgresConnections(configuration.settings)

@@ -1,9 +1,9 @@
 import Synchronization
 import UserStore
 
-/// The server's notifications, which report the commits of others to a watcher; a replica sends none.
+/// The server's notifications about commits of others; a replica sends none.
 ///
-/// One thread waits; any thread may wake it. After a lost connection is restored, notifications may have been missed.
+/// One thread waits; any thread may wake it. Notifications may have been missed when a lost connection is restored.
 final class PostgresEvents: CommitEvents, @unchecked Sendable {
   // Unchecked: only the waiting thread uses the connection, which the engine hands over once.
   private let connection: PostgresConnection
@@ -12,11 +12,9 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
   private var isConnected = true
   let idleLook: Int
 
-  /// The time between two attempts to connect again.
   private static let retryInterval = Duration.seconds(1)
 
-  // The time between two looks is random, near `idleLook`, so that the stores on many machines do not look at the same
-  // moment.
+  // The time between two looks is random, near `idleLook`, so that stores on many machines do not look at the same moment.
   init(_ connections: PostgresConnections, idleLook: Duration) throws(StoreError) {
     let mean = Int(idleLook / .microseconds(1))
     self.idleLook = .random(in: mean - mean / 10...mean + mean / 10)
@@ -26,9 +24,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
     try listen()
   }
 
-  /// A replica refuses LISTEN.
-  ///
-  /// After it has become the primary, the next connection can listen.
+  /// A replica refuses LISTEN; after it has become the primary, the next connection can listen.
   private func listen() throws(StoreError) {
     do throws(StoreError) {
       try connection.listen(to: Self.channel)
@@ -58,7 +54,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
     } catch {
       isConnected = false
       if interrupter.isInterrupted { return .woken }
-      // Waiting on a closed connection fails at once, so pause here.
+      // Waiting on a closed connection would fail at once.
       if microseconds > 0 { interrupter.wait(for: min(Self.retryInterval, Duration.microseconds(microseconds))) }
       return []
     }
@@ -72,7 +68,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
 
   private static let test = PostgresStatement("test the connection for notifications", "SELECT")
 
-  /// Does nothing: to turn the server's notifications off would save nothing.
+  /// Turning the server's notifications off would save nothing.
   func setReportsWrites(_ reportsWrites: Bool) {}
 
   func wake() { interrupter.wake() }

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// How far the sessions of a store have read the log: a replica may lag behind another that was read before.
+/// The part of the log that a store's sessions have read: a replica may be behind another that was read before.
 final class PostgresProgress: Sendable {
   private let newest = Atomic(Int64.min)
   private let replica = Atomic(false)
 
-  /// The newest end of the log that a session has read; no later read may return an older state.
+  /// The newest end of the log that a session has read; later reads must not return an older state.
   var newestEnd: Int64 { newest.load(ordering: .sequentiallyConsistent) }
 
   func note(_ end: Int64) { newest.max(end, ordering: .sequentiallyConsistent) }
 
-  /// Whether a session has been on a replica since the connection for notifications was made; then the watcher polls.
+  /// Whether a session has used a replica since the connection for notifications was made; then the watcher polls.
   var isOnReplica: Bool {
     get { replica.load(ordering: .sequentiallyConsistent) }
     set { replica.store(newValue, ordering: .sequentiallyConsistent) }

@@ -1,11 +1,10 @@
 import UserStore
 
-/// Creates and migrates the layout of the database, and checks that the library knows it.
+/// Creates, migrates and checks the layout of the database.
 enum PostgresSchema {
   /// All migrations in order; a new one is a file in `migrations` and a line here.
   ///
-  /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know the migration cannot use the new
-  /// layout.
+  /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know it cannot use the new layout.
   static let migrations = [
     Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
     Migration(2, "cheaper_changes", PackageResources.m0002_cheaper_changes_sql),
@@ -14,7 +13,7 @@ enum PostgresSchema {
 
   /// The layout that this version of the library creates.
   static var latest: Int64 { Int64(migrations.count) }
-  /// The oldest layout that it can use as it is: roles that do not own the schema cannot migrate.
+  /// The oldest usable layout: roles that do not own the schema cannot migrate.
   private static let oldest: Int64 = 1
   private static let oldestServer = 150_000
 
@@ -27,7 +26,7 @@ enum PostgresSchema {
     SELECT m.layout::int8, m.min_client::int8, pg_has_role(s.nspowner, 'USAGE')
     FROM userstore.meta m JOIN pg_catalog.pg_namespace s ON s.oid = 'userstore'::regnamespace
     """)
-  // Takes the fingerprints of all known migrations. A newer one has none, and is not compared.
+  // Takes the fingerprints of the known migrations; a newer one is not compared.
   private static let selectEdited = PostgresStatement(
     "check the migrations",
     """
@@ -37,7 +36,7 @@ enum PostgresSchema {
   private static let insertMigration = PostgresStatement(
     "record a migration",
     "INSERT INTO userstore.migrations (number, name, fingerprint) VALUES ($1::int8, $2, $3)", .int8, .text, .text)
-  // If a trigger is missing, changes are not logged.
+  // Without a trigger, changes are not logged.
   private static let countTriggers = PostgresStatement(
     "check the triggers",
     """
@@ -46,15 +45,13 @@ enum PostgresSchema {
         'userstore.commits'::regclass)
     """)
   private static let triggers: Int64 = 11
-  /// Two processes that create the schema at the same time wait for each other.
+  /// Makes processes that create the schema at the same time wait for each other.
   private static let lock = PostgresStatement("create the schema", "SELECT pg_advisory_xact_lock(8101830119125)")
-  /// Only the owner can take this lock.
-  ///
-  /// The library's writers wait until the migration has ended.
+  /// Only the owner can take this lock; the library's writers wait until the migration has ended.
   private static let lockWriters = PostgresStatement(
     "migrate the schema", "LOCK TABLE userstore.writers IN EXCLUSIVE MODE")
-  // New objects belong to the owner, even if a superuser or a member of the owner's role migrates. While the migration
-  // waits for a transaction of another program, all others wait behind it, so it does not wait for long.
+  // New objects belong to the owner, even if a superuser or a member of the owner's role migrates. While the migration waits for
+  // another program's transaction, all others wait behind it, so it waits only briefly.
   private static let becomeOwner = PostgresStatement(
     "migrate the schema",
     """
@@ -65,14 +62,14 @@ enum PostgresSchema {
   private struct State {
     let layout: Int64
     let oldestClient: Int64
-    /// Whether the role may do everything that the owner of the schema may.
+    /// Whether the role has all rights of the schema's owner.
     let isOwner: Bool
   }
 
-  /// Creates the schema if there is none and `access` allows it, migrates it if the role owns it, and checks it.
+  /// Creates the schema if it is missing and `access` allows it, migrates it if the role owns it, and checks it.
   ///
-  /// A store that only reads leaves the layout as it is. So does a store that would have to wait for a long
-  /// transaction; the next store that is opened tries again.
+  /// A store that only reads, or would have to wait for a long transaction, leaves the layout as it is; the next opened store
+  /// tries again.
   static func prepare(_ connection: PostgresConnection, _ access: UserStore.Configuration.Access) throws(StoreError) {
     try checkServer(connection)
     // The address may allow a replica.
@@ -94,7 +91,6 @@ enum PostgresSchema {
     try checkTriggers(connection)
   }
 
-  /// Throws if the database has no schema.
   static func require(_ connection: PostgresConnection) throws(StoreError) {
     if try !exists(on: connection) { throw StoreError(.notFound, "the database has no schema userstore") }
   }
@@ -110,12 +106,12 @@ enum PostgresSchema {
     }
   }
 
-  /// Servers that speak the protocol but are not PostgreSQL lack features that the log needs.
+  /// Other servers with the same protocol lack features that the log needs.
   static func isPostgres(_ version: String) -> Bool {
     version.hasPrefix("PostgreSQL ") && !version.contains("-YB-") && !version.contains("Cockroach")
   }
 
-  /// Returns the layout; throws if it is newer and allows only clients that know it.
+  /// Returns the layout; throws if it is newer and excludes clients that do not know it.
   private static func state(on connection: PostgresConnection) throws(StoreError) -> State {
     let found = try connection.run(selectState).first { row in
       State(layout: row.int8(0), oldestClient: row.int8(1), isOwner: row.bool(2))
@@ -128,9 +124,7 @@ enum PostgresSchema {
     return found
   }
 
-  /// Applies the missing migrations in one transaction.
-  ///
-  /// If several processes start at once, only one migrates.
+  /// Applies the missing migrations in one transaction; of several processes that start at once, only one migrates.
   private static func migrate(_ connection: PostgresConnection) throws(StoreError) {
     do throws(StoreError) {
       try connection.run(.begin)
@@ -156,7 +150,7 @@ enum PostgresSchema {
 
   /// Throws if a migration was edited after it was applied.
   ///
-  /// Databases that were created when only the first migration existed have no record of it.
+  /// Databases from the time of the first migration have no record of it.
   private static func checkMigrations(_ connection: PostgresConnection) throws(StoreError) {
     let known = migrations.map(\.fingerprint).joined(separator: ",")
     if let edited = try connection.run(selectEdited, .text(known)).first(make: { $0.int8(0) }) {

@@ -2,24 +2,23 @@ import UserStore
 
 /// The SQL of a query: text, and the values of its parameters.
 ///
-/// A value is in one of five columns, so each comparison names the columns of its class. Integers and real numbers are
-/// compared exactly: not every integer is a `float8`, so the value is rounded here, in the direction of the comparison.
+/// A value is in one of five columns, so each comparison names the columns of its class. Integers and real numbers are compared
+/// exactly: not every integer is a `float8`, so the value is rounded here, in the direction of the comparison.
 struct PostgresQuerySQL {
   private var text = ""
   private(set) var values: [PostgresValue] = []
   private var types: [PostgresType] = []
-  /// The sort keys that are not built-in attributes; each is joined under the name `sN`.
+  /// The sort keys that are not built-in attributes; each is joined as `sN`.
   private var joins: [AttributeName] = []
-  /// Whether each test of an attribute is a subquery of its own.
+  /// Whether each test of an attribute is a subquery.
   ///
-  /// Otherwise PostgreSQL turns the tests into joins, to start with the test that finds the fewest users. Planning
-  /// hundreds of joins takes minutes.
+  /// Otherwise PostgreSQL turns the tests into joins, to start with the one that finds the fewest users. Planning hundreds of
+  /// joins takes minutes.
   private let isSeparate: Bool
 
-  /// The greatest number of tests that are joined.
   private static let joinLimit = 8
 
-  /// Creates the SQL that selects the identifier, the name and the hair color of each row of a part.
+  /// Creates the SQL that selects id, name and hair color of each row of a part.
   init(_ part: RowPart, limit: Int?) {
     isSeparate = part.conditions.reduce(0) { $0 + $1.tests } > Self.joinLimit
     var source = "userstore.users u"
@@ -35,7 +34,6 @@ struct PostgresQuerySQL {
     if let limit { text += " LIMIT \(parameter(.int8(Int64(limit))))" }
   }
 
-  /// Creates the SQL that counts the users who meet a condition.
   init(counting condition: Condition) {
     isSeparate = condition.node.tests > Self.joinLimit
     let condition = self.condition(of: RowPart(conditions: [condition.node]))
@@ -79,7 +77,6 @@ struct PostgresQuerySQL {
     ]
   }
 
-  /// SQL for the bytes of a text, valid or not.
   private static func bytes(of name: String) -> String { "coalesce(\(name).raw, convert_to(\(name).text, 'UTF8'))" }
 
   // MARK: Conditions
@@ -115,7 +112,7 @@ struct PostgresQuerySQL {
     return texts.count > 1 ? "(\(texts.joined(separator: " \(word) ")))" : texts.first ?? empty
   }
 
-  /// Returns a test of the row of `attributes` with a name, or of the columns of `users`.
+  /// Returns a test of the row of `attributes` with a name, or of a column of `users`.
   private mutating func test(
     _ attribute: AttributeName, _ make: (inout PostgresQuerySQL, _ name: String) -> String
   ) -> String {
@@ -132,7 +129,7 @@ struct PostgresQuerySQL {
     }
   }
 
-  /// Returns a comparison that holds only within the value's class; `name` is a table, or a column of `users`.
+  /// Returns a comparison that is true only within the value's class; `name` is a table, or a column of `users`.
   private mutating func test(
     _ name: String, _ column: AttributeName.Column, _ comparison: Condition.Comparison, _ value: StoredValue
   ) -> String {
@@ -207,7 +204,7 @@ struct PostgresQuerySQL {
     return Self.junction(tests, "OR", empty: "false")
   }
 
-  /// SQL for a column's text, with those letters in lower case that another text has.
+  /// SQL for a column's text, in which those letters are in lower case that `text` contains.
   private mutating func lowercase(_ column: String, _ text: CaselessText) -> String {
     let letters = text.letters
     if letters.isEmpty { return column }
@@ -215,7 +212,7 @@ struct PostgresQuerySQL {
     return "translate(\(column), \(parameter(list(letters.map(\.upper)))), \(parameter(list(letters.map(\.lower)))))"
   }
 
-  /// Returns the test that a user's value is after another in the order of a key; users without a value are in other parts.
+  /// Returns a test for values after `value` in the order of a key; users without a value are in other parts.
   private mutating func isAfter(_ value: StoredValue, _ key: SortKey) -> String {
     let column = key.attribute.column
     guard column != .any else {
@@ -233,7 +230,6 @@ struct PostgresQuerySQL {
   }
 }
 
-/// A comparison with a number, for a column of integers or of real numbers.
 private enum Rounded {
   case never, always
   case test(Condition.Comparison, PostgresValue)
@@ -272,7 +268,6 @@ private enum Rounded {
     }
   }
 
-  /// For a value that is above or below all values of the column.
   private static func outside(_ comparison: Condition.Comparison, isAbove: Bool) -> Rounded {
     switch comparison {
     case .notEqual: .always
@@ -299,7 +294,7 @@ extension Condition.Comparison {
 }
 
 extension CaselessText {
-  /// The regular expression that finds the text in bytes as hexadecimal digits, at a whole byte.
+  /// The regular expression that finds the text, at a whole byte, in hexadecimal digits.
   fileprivate var hexPattern: String {
     let characters = characters.map { forms in "(?:\(forms.map(Self.hex).joined(separator: "|")))" }
     return "^(?:..)*" + characters.joined()
@@ -311,7 +306,6 @@ extension CaselessText {
 }
 
 extension Condition.Node {
-  /// The number of comparisons.
   fileprivate var tests: Int {
     switch self {
     case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.tests }
@@ -322,7 +316,6 @@ extension Condition.Node {
 }
 
 extension StoredValue.Class {
-  /// SQL for whether a row of `attributes` has a value of the class.
   fileprivate func test(of name: String) -> String {
     switch self {
     case .missing: "false"

@@ -2,12 +2,10 @@ import UserStore
 
 // A COMMIT of unknown outcome.
 extension PostgresSession {
-  /// Finds out whether a COMMIT took effect: looks in the log for a set with one of the random numbers, and returns its
-  /// end.
+  /// Finds out whether a COMMIT took effect: looks in the log for a set with one of the random numbers, and returns its end.
   ///
-  /// The old transaction may still be open on the server; it has ended as soon as a new one gets the writers' lock. The
-  /// new one commits, too: if the server waits for a synchronous standby, the standby then also has all earlier
-  /// commits.
+  /// The old transaction may still be open on the server; it has ended when a new one gets the writers' lock. The new one also
+  /// commits: a server that waits for a synchronous standby then ensures that the standby has all earlier commits.
   ///
   /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server answers in time.
   func decide(_ start: Cursor, _ nonces: [Int64], _ loss: StoreError) throws(StoreError) -> Cursor {
@@ -27,7 +25,7 @@ extension PostgresSession {
         rollBack()
         if let end = try found?.first(make: { Cursor($0) }) { return end }
       } catch  where error.postgres?.kind == .unreplicated {
-        // The result is known, but not whether the standby has it.
+        // The outcome is known, but not whether the standby has it.
         rollBack()
         if found?.first != nil { throw error }
       } catch {

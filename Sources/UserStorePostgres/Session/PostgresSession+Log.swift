@@ -7,9 +7,7 @@ extension PostgresSession {
   private static let selectState = PostgresStatement(
     "read the log", "SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce) FROM userstore.log_state($1) s", .int8
   )
-  /// SQL for the random number of a row.
-  ///
-  /// Inside a set, it is the number of the set's end, so that a cursor there identifies the set.
+  /// SQL for the random number of a row; inside a set, that of the set's end, so that a cursor there identifies the set.
   private static let nonce = "coalesce(s.nonce, (SELECT e.nonce FROM userstore.next_end($1, \(Int64.max)) e))"
   private static let columns = """
     seq, op, "user", attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, at, is_foreign, first
@@ -21,12 +19,12 @@ extension PostgresSession {
     SELECT s.epoch, s.horizon, s.horizon_nonce, s.last, \(nonce), h.epoch, h.seq, h.nonce
     FROM userstore.head() h, userstore.log_state($1) s
     """, .int8)
-  // One row more than the limit, for the row that ends a set of that many changes.
+  // One row more, for the end of a set with the largest number of changes.
   private static let selectRows = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int8,
     .int8)
-  // Without a last row as a parameter, the server plans no search for it.
+  // With a last row as a parameter, the server would plan a search for it.
   static let selectRowsToEnd = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows($1, \(Int64.max), \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))",
@@ -35,7 +33,7 @@ extension PostgresSession {
     "read the log",
     "SELECT \(columns) FROM userstore.log_rows_backwards($1, $2, \(PagedChanges.rowLimit), \(PagedChanges.byteLimit))",
     .int8, .int8)
-  /// The rows of the open transaction; `seq` is the number in the transaction.
+  /// The rows of the open transaction; `seq` is their number in it.
   private static let selectOwnRows = PostgresStatement(
     "read the log",
     "SELECT \(columns) FROM userstore.own_rows($1, $2, \(PagedChanges.rowLimit + 1), \(PagedChanges.byteLimit))", .int4,
@@ -54,7 +52,7 @@ extension PostgresSession {
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
   static let endWriting = PostgresStatement("write", "SELECT userstore.end_set($1, $2, true)", .int8, .text)
-  /// The last set, after a place, of the write that chose these random numbers.
+  /// The last set after a place with one of a write's random numbers.
   static let selectSet = PostgresStatement(
     "find a write in the log",
     """
@@ -63,8 +61,7 @@ extension PostgresSession {
     WHERE m.id = 1 AND c.last > $1 AND h.op = 0 AND h.nonce = ANY ($2::text::int8[]) ORDER BY h.n DESC LIMIT 1
     """, .int8, .text)
 
-  /// Writes to the write-ahead log, but changes nothing: a COMMIT waits for a standby only if its transaction has
-  /// written.
+  /// Writes to the write-ahead log without a change: a COMMIT waits for a standby only if its transaction has written.
   static let leaveMark = PostgresStatement(
     "find a write in the log", "SELECT FROM pg_catalog.pg_logical_emit_message(true, 'userstore', '')")
 
@@ -102,7 +99,7 @@ extension PostgresSession {
     if let ahead, ahead.position.revision.rawValue == start { return try page(ahead.rows, through: end) }
     guard write != nil else { return try page(Self.selectRows, .int8(start), .int8(end)) }
     let head = try startOfWrite().revision.rawValue
-    // The transaction's own rows follow with the next page.
+    // The next page contains the transaction's own rows.
     if start < head { return try page(Self.selectRows, .int8(start), .int8(min(end, head))) }
     let last = end == .max ? Int32.max : Int32(clamping: end - head)
     return try page(Self.selectOwnRows, .int4(Int32(clamping: start - head)), .int4(last), shift: head)
@@ -128,7 +125,7 @@ extension PostgresSession {
   }
 
   func nextEnd(after start: Int64, through end: Int64) throws(StoreError) -> SetEnd? {
-    // The write's log does not have what others have committed since it began.
+    // The log that a write sees excludes later commits of others.
     var last = end
     if write != nil { last = try min(end, startOfWrite().revision.rawValue) }
     return try first(Self.selectNextEnd, .int8(start), .int8(last)) { SetEnd($0) }
@@ -156,7 +153,7 @@ extension PostgresSession {
   func writingEnd() throws(StoreError) -> Cursor {
     guard write != nil else { return try logEnd() }
     let start = try startOfWrite()
-    // Send the ends of the sets: the replies have their numbers.
+    // Sends the ends of the sets, whose replies contain their numbers.
     try sendDue()
     guard let set = write?.lastSet, let number = set.number else { return start }
     return Cursor(epoch: start.epoch, revision: start.revision.rawValue + number, nonce: set.nonce)
@@ -178,7 +175,7 @@ extension PostgresSession {
   }
 }
 
-/// A part of the log that was read in advance, together with another statement.
+/// A part of the log that was read in advance with another statement.
 struct LogAhead {
   let position: Cursor
   /// The end of the log, and the state for verifying the position; nil after a write, which needs neither.
@@ -187,7 +184,6 @@ struct LogAhead {
   /// The first page of rows after the position.
   let rows: PostgresResult
 
-  /// Whether the rows reach the end of the log.
   var isComplete: Bool {
     let last = rows.count == 0 ? position.revision.rawValue : rows[rows.count - 1].int8(0)
     return last == end?.revision.rawValue
@@ -198,7 +194,7 @@ extension LogState {
   /// Creates a state from `epoch, horizon, horizon_nonce, last, nonce`.
   init(_ row: PostgresRow, at revision: Int64, isReplica: Bool = false) {
     let (horizon, last) = (row.int8(1), row.int8OrNil(3))
-    // For a position before the first row, the server returns the random number of the first set. The log has no gaps.
+    // For a position before the first row, the server returns the random number of the first set; the log has no gaps.
     let hasRow = last.map { revision > horizon && revision <= $0 } ?? false
     self.init(
       epoch: row.int8(0), horizon: horizon, horizonNonce: row.int8(2), last: last,

@@ -10,7 +10,7 @@ extension PostgresSession {
   private static let selectAllValues = PostgresStatement(
     "find users",
     "SELECT user_id, name, \(attributeColumns) FROM userstore.attributes WHERE user_id = ANY ($1::text::int8[])", .text)
-  // Like `lockUser` and `lockAttributes`.
+  // These lock for the same reason as `lockUser` and `lockAttributes`.
   private static let lockUsers = PostgresStatement(
     "find users",
     "SELECT id, name, hair_color FROM userstore.users WHERE id = ANY ($1::text::int8[]) ORDER BY id FOR UPDATE", .text)
@@ -20,10 +20,9 @@ extension PostgresSession {
     SELECT user_id, name, \(attributeColumns) FROM userstore.attributes
     WHERE user_id = ANY ($1::text::int8[]) ORDER BY user_id, name FOR UPDATE
     """, .text)
-  /// The number of users whose attributes are read in one round trip.
   private static let pageSize = 1_000
 
-  /// In a write, this reads and locks whole users: what was read must not change before the commit.
+  /// In a write, whole users are read and locked: what was read must not change before the commit.
   func eachRow(
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError) {
@@ -53,9 +52,8 @@ extension PostgresSession {
     try eachPage(of: Self.pageSize, request, read: users, while: body)
   }
 
-  /// Reads the users of a request with `read`, and calls `body` with each of its results, until it returns false.
-  ///
-  /// `read` receives up to `size` users at once, without further attributes.
+  /// Passes up to `size` users at once, without further attributes, to `read`, and each of its results to `body`, until that
+  /// returns false.
   private func eachPage<Row>(
     of size: Int, _ request: RowRequest, read: ([User]) throws(StoreError) -> [Row], while body: (Row) -> Bool
   ) throws(StoreError) {
@@ -81,7 +79,7 @@ extension PostgresSession {
     }
   }
 
-  /// Returns users with all attributes; in a write, those that still exist when they are locked.
+  /// Returns users with all attributes; in a write, omits those that were removed before they could be locked.
   private func users(_ found: [User]) throws(StoreError) -> [User] {
     let ids = PostgresValue.text(Self.list(found.map(\.id)))
     let isWriting = write != nil
@@ -100,7 +98,6 @@ extension PostgresSession {
 
   private static func list(_ ids: [User.ID]) -> String { "{" + ids.map { "\($0)" }.joined(separator: ",") + "}" }
 
-  /// The values of some attributes of some users.
   private func values(
     of users: [User.ID], _ attributes: [AttributeName]
   ) throws(StoreError) -> [User.ID: [AttributeName: StoredValue]] {
@@ -119,7 +116,7 @@ extension PostgresSession {
   func userCount(where condition: Condition) throws(StoreError) -> Int {
     let query = PostgresQuerySQL(counting: condition)
     var count = 0
-    // With a cursor, the query is planned for these values; otherwise the plan would be generic.
+    // With a cursor, the query is planned for these values instead of generically.
     try scan(query.statement(to: "count users"), query.values) { row in
       count = Int(row.int8(0))
       return true

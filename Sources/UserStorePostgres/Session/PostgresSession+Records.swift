@@ -6,9 +6,8 @@ extension PostgresSession {
     "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1", .int8)
   private static let selectAttributes = PostgresStatement(
     "read a user", "SELECT name, \(attributeColumns) FROM userstore.attributes WHERE user_id = $1", .int8)
-  // In a write, what was read must not change before the commit. Other programs do not wait for the lock on `writers`,
-  // so rows are locked. An attribute that is missing cannot be added while its user is locked: the foreign key locks
-  // the user, too.
+  // In a write, what was read must not change before the commit. Other programs do not wait for the lock on `writers`, so rows
+  // are locked. A missing attribute cannot be added while its user is locked, because the foreign key also locks the user.
   private static let lockUser = PostgresStatement(
     "read a user", "SELECT id, name, hair_color FROM userstore.users WHERE id = $1 FOR UPDATE", .int8)
   private static let lockAttributes = PostgresStatement(
@@ -24,7 +23,7 @@ extension PostgresSession {
 
   private static let insertUser = PostgresStatement(
     "add a user", "INSERT INTO userstore.users (name, hair_color) VALUES ($1, $2) RETURNING id", .text, .text)
-  // ON CONFLICT, because a failed statement would end the transaction.
+  // A failed statement would end the transaction.
   private static let insertUserWithID = PostgresStatement(
     "add a user",
     "INSERT INTO userstore.users (id, name, hair_color) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING RETURNING id",
@@ -36,7 +35,7 @@ extension PostgresSession {
   private static let updateHairColor = PostgresStatement(
     "set a hair color",
     "UPDATE userstore.users SET hair_color = $2 WHERE id = $1 AND hair_color IS DISTINCT FROM $2", .int8, .text)
-  // Values are compared by their bytes: 1 and 1.0 are in different columns, and -0.0 is not stored.
+  // Compares values by their bytes: 1 and 1.0 are in different columns, and -0.0 is not stored.
   private static let putAttribute = PostgresStatement(
     "set an attribute",
     """
@@ -141,14 +140,14 @@ extension PostgresSession {
 }
 
 extension UserStore.User {
-  /// Creates a user without further attributes from a row that starts with id, name, and hair color.
+  /// Creates a user without further attributes from the columns id, name, and hair color.
   init(_ row: PostgresRow) {
     let hairColor = row.textValue(2)
     self.init(
       id: ID(row.int8(0)), name: row.textValue(1), hairColor: hairColor.isNull ? nil : hairColor)
   }
 
-  /// Adds the attribute whose name is in a column, with the value in the five columns after it.
+  /// Adds an attribute from the column of its name and the five columns of its value.
   mutating func collect(_ row: PostgresRow, _ column: Int) {
     self[stored: AttributeName(row.text(column))] = row.value(column + 1)
   }

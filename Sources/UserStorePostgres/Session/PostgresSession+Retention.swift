@@ -78,7 +78,7 @@ extension PostgresSession {
     return rows
   }
 
-  /// On PostgreSQL, a failed statement leaves nothing outside of the log that must be removed.
+  /// On PostgreSQL, a failed statement leaves nothing to remove outside of the log.
   func blank(_ sequences: [Int64], of user: User.ID) throws(StoreError) {
     if sequences.isEmpty { return }
     try pipeline { batch in

@@ -1,13 +1,12 @@
 import UserStore
 
-// The statements that are due, and how they are sent with the next one.
 extension PostgresSession {
   /// Runs statements in one round trip, after those that are due.
   ///
-  /// The first statements of a transaction on a replica are repeated, for up to `patience`, until it sees everything
-  /// that the store has read before, and the row `awaited` if its log has that epoch.
+  /// The first statements of a transaction on a replica are repeated, for up to `patience`, until the replica has everything that
+  /// the store has read before, and the row `awaited` if its log has that epoch.
   ///
-  /// - Throws: `.behind` if the replica does not receive in time what the store has read before.
+  /// - Throws: `.behind` if the replica does not catch up in time.
   func pipeline<Value>(
     awaiting awaited: (revision: Int64, epoch: Int64)? = nil,
     _ body: (inout PostgresBatch) -> Value
@@ -38,15 +37,13 @@ extension PostgresSession {
   private static let firstPause = Duration.milliseconds(1)
   private static let longestPause = Duration.milliseconds(250)
 
-  /// Sends the statements that are due.
   func sendDue() throws(StoreError) {
     if !due.isEmpty { try pipeline { _ in } }
   }
 
-  /// Sends a batch, and connects again if the server has closed the connection while it was idle.
+  /// Sends a batch, and connects again if the server has closed the idle connection.
   ///
-  /// Sending twice is safe: before the first reply, a transaction has had no effect; outside of one, the session only
-  /// reads.
+  /// Sending twice is safe: before the first reply, a transaction has had no effect; outside of one, the session only reads.
   func send<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     let begins = due.first?.statement.effect == .begins
     do throws(StoreError) {
@@ -54,12 +51,12 @@ extension PostgresSession {
         guard let loss = error.postgres, loss.kind == .connectionLost, !hasBegun || begins && !loss.isOutcomeUnknown
         else { throw error }
       }
-      // The next server may be another one, with another log that ends at the same place.
+      // The next server may be another one, whose different log ends at the same place.
       knownEnd = nil
       try connection.reconnect()
       return try attempt(body)
     } catch {
-      // The transaction is over, even if the caller ignores the error.
+      // The transaction has ended, even if the caller ignores the error.
       if !connection.isOpen { due = [] }
       throw error
     }
@@ -67,17 +64,17 @@ extension PostgresSession {
 
   private func attempt<Value>(_ body: (inout PostgresBatch) -> Value) throws(StoreError) -> Value {
     var batch = PostgresBatch()
-    // Read this before the snapshot: after it, the replica may become the primary. A pooler may repeat an old value, so
-    // the snapshot has one, too.
+    // Read before the snapshot, after which the replica may become the primary. A pooler may repeat an old value, so the snapshot
+    // contains one too.
     let wasReplica = connection.isReplica
     let results = due.map { batch.add($0.statement, $0.values) }
     let value = body(&batch)
-    // Nothing is sent, and everything remains due.
+    // Nothing was sent, and everything remains due.
     if let failure = batch.failure { throw StoreError(failure) }
     do throws(StoreError) { try connection.run(batch) } catch {
       if connection.isOpen {
         try receive(results, wasReplica)
-        // The statements that failed may belong to an earlier write of the group: then no part can be kept.
+        // Failed statements may belong to an earlier write of the group; then no part can be kept.
         if results.contains(where: { !$0.isComplete }) { rollBack() }
       }
       throw error
@@ -86,7 +83,7 @@ extension PostgresSession {
     return value
   }
 
-  /// Notes the results of the statements that were due; those after a failed one are missing.
+  /// Notes the results of the statements that were due, up to the first that failed.
   private func receive(_ results: [PostgresResult], _ wasReplica: Bool) throws(StoreError) {
     let sent = due
     due = []

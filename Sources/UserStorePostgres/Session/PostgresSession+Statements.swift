@@ -1,20 +1,17 @@
 import UserStore
 
-/// Runs statements, each after those that are due.
 extension PostgresSession {
   @discardableResult
   func run(_ statement: PostgresStatement, _ values: PostgresValue...) throws(StoreError) -> PostgresResult {
     try pipeline { $0.add(statement, values) }
   }
 
-  /// Runs a statement, and returns a value made from each row.
   func all<Value>(
     _ statement: PostgresStatement, _ values: PostgresValue..., make: (PostgresRow) -> Value
   ) throws(StoreError) -> [Value] {
     try pipeline { $0.add(statement, values) }.all(make: make)
   }
 
-  /// Runs a statement, and returns a value made from the first row; nil if there is none.
   func first<Value>(
     _ statement: PostgresStatement, _ values: PostgresValue...,
     awaiting awaited: (revision: Int64, epoch: Int64)? = nil, make: (PostgresRow) -> Value
@@ -22,7 +19,7 @@ extension PostgresSession {
     try pipeline(awaiting: awaited) { $0.add(statement, values) }.first(make: make)
   }
 
-  /// Calls `body` with each row, a page at a time, until it returns false.
+  /// Calls `body` with each row, reading a page at a time, until it returns false.
   func scan(
     _ statement: PostgresStatement, _ values: [PostgresValue] = [], while body: (PostgresRow) -> Bool
   ) throws(StoreError) {

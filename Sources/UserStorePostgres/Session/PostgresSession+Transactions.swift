@@ -17,9 +17,7 @@ extension PostgresSession {
     }
   }
 
-  /// `look` reads the page after the position and what is needed to verify it.
-  ///
-  /// If the caller needs nothing else, the BEGIN that is due is never sent.
+  /// `look` reads the page after the position and what is needed to verify it; if that suffices, the due BEGIN is never sent.
   func beginReading(after position: Cursor?) throws(StoreError) {
     snapshot = nil
     if let position, !connection.mayBeReplica {
@@ -31,7 +29,7 @@ extension PostgresSession {
     if connection.mayBeReplica { due.append(Due(statement: Self.selectSnapshot, meaning: .snapshot)) }
   }
 
-  /// Reads the state of the log and the rows after a position in one round trip, and returns the end of the log.
+  /// Reads the state of the log and the rows after a position in one round trip; returns the end of the log.
   private func look(after position: Cursor) throws(StoreError) -> Cursor {
     ahead = nil
     let revision = PostgresValue.int8(position.revision.rawValue)
@@ -47,7 +45,7 @@ extension PostgresSession {
     }
     guard let found else { throw Self.noMeta }
     let look = LogAhead(position: position, end: found.end, state: found.state, rows: rows)
-    // If there is more than a page, a set longer than the page may have to be found in the same state of the log.
+    // Beyond a page, finding a set longer than the page may need the same state of the log.
     if look.isComplete { ahead = look }
     return found.end
   }
@@ -63,7 +61,7 @@ extension PostgresSession {
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start.map { ($0, $0 != knownEnd) } }
 
-  /// Returns the end of the log when the open write began.
+  /// Returns the end of the log at the start of the open write.
   func startOfWrite() throws(StoreError) -> Cursor {
     if let start = write?.start { return start }
     try sendDue()
@@ -83,7 +81,7 @@ extension PostgresSession {
 
   func rollBackToSavepoint() throws(StoreError) {
     if case .savepoint? = due.last?.meaning {
-      // Nothing was sent since the savepoint.
+      // Nothing was sent after the savepoint.
       due.removeLast()
     } else {
       try pipeline { batch in
@@ -99,17 +97,15 @@ extension PostgresSession {
     self.write = write
   }
 
-  /// Adds a statement that is sent before the next one; `index` is the set that it ends.
+  /// Adds a statement to send before the next one; `index` is the set that it ends.
   func addDue(_ statement: PostgresStatement, _ values: [PostgresValue], endingSet index: Int? = nil) {
     due.append(Due(statement: statement, values: values, meaning: index.map { .end($0) } ?? .nothing))
   }
 
-  /// Does everything in one round trip.
+  /// Commits in one round trip.
   ///
-  /// Taking the place in the log holds up other commits, so the rows up to the end of the transaction's own are
-  /// complete and final.
-  ///
-  /// A write that logs nothing, such as an acknowledgment, can be repeated, so a lost COMMIT needs no decision.
+  /// Taking the place in the log delays other commits, so the rows up to the end of the transaction's own are complete and final.
+  /// A write that logs nothing, such as an acknowledgment, can be repeated, so its lost COMMIT needs no decision.
   func commit(readingAfter position: Cursor?) throws(StoreError) -> (end: Cursor, writtenPages: Int) {
     (try commitRows(readingAfter: position), 0)
   }
@@ -121,7 +117,7 @@ extension PostgresSession {
       finish(at: knownEnd)
       return start
     }
-    // The end of a lone set needs no statement of its own.
+    // The end of a lone set needs no separate statement.
     var end: [PostgresValue]?
     if nonces.count == 1, case .end? = due.last?.meaning { end = due.removeLast().values }
     let (place, rows): (PostgresResult, PostgresResult?)
@@ -148,7 +144,6 @@ extension PostgresSession {
     return cursor
   }
 
-  /// Notes that the write was committed.
   private func finish(at end: Cursor?) {
     knownEnd = end
     (write, hasBegun) = (nil, false)
@@ -159,13 +154,13 @@ extension PostgresSession {
     if write != nil { (knownEnd, write) = (nil, nil) }
     if [.inTransaction, .failed].contains(connection.transactionStatus) {
       do throws(StoreError) { try connection.run(PostgresStatement.rollback) } catch {
-        // The server rolls back when it notices that the connection is closed.
+        // The server rolls back when it notices the closed connection.
         connection.close()
       }
     }
   }
 
-  /// Not only the number of the end: after a failover, another log may end at the same number.
+  /// Includes more than the number of the end: after a failover, another log may end at the same number.
   func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 {
     let end = try connection.mayBeReplica ? logEnd() : look(after: position)
     return end.revision.rawValue ^ end.nonce ^ end.epoch

@@ -2,16 +2,16 @@ import UserStore
 
 /// A session of the store on a connection to PostgreSQL.
 ///
-/// A statement whose result is not needed at once is sent with the next one: a lone write takes two round trips.
+/// A statement whose result is not needed at once is sent with the next one, so that a lone write takes two round trips.
 ///
-/// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders their accesses.
+/// Unchecked: the pool lends it to one thread at a time, and its lock orders their accesses.
 final class PostgresSession: Session, @unchecked Sendable {
   let connection: PostgresConnection
-  /// How far the store's sessions have read; a transaction on a replica must see at least that.
+  /// The part of the log that the store's sessions have read, and that a transaction on a replica must see.
   let progress: PostgresProgress
-  /// How long to wait for a replica that is behind.
+  /// The time to wait for a replica that is behind.
   let patience: Duration
-  /// How long to try to find out whether a COMMIT took effect, if its reply was lost.
+  /// The time for finding out whether a COMMIT took effect whose reply was lost.
   var decisionLimit: Duration
   /// The end of the log that the transaction sees, if the server may be a replica.
   var snapshot: Snapshot?
@@ -19,14 +19,11 @@ final class PostgresSession: Session, @unchecked Sendable {
   var due: [Due] = []
   /// Whether a transaction was begun and not ended, even if the server has ended it.
   var hasBegun = false
-  /// The open write.
   var write: Write?
   /// The end of the log after the last write of this session.
   var knownEnd: Cursor?
-  /// A part of the log that was read in advance, in the round trip of another statement.
   var ahead: LogAhead?
 
-  /// A statement whose result is not needed at once.
   struct Due {
     let statement: PostgresStatement
     var values: [PostgresValue] = []
@@ -34,7 +31,7 @@ final class PostgresSession: Session, @unchecked Sendable {
 
     enum Meaning {
       case nothing, savepoint, start, snapshot
-      /// The number of the row that ends the set with this index.
+      /// The statement ends the set with this index; its result is the number of the set's last row.
       case end(Int)
     }
   }
@@ -45,32 +42,28 @@ final class PostgresSession: Session, @unchecked Sendable {
     let isReplica: Bool
   }
 
-  /// An open write transaction.
   struct Write {
-    /// The end of the log when it began; nil before the server has reported it.
-    ///
-    /// The transaction's own rows are counted from there until it has its place.
+    /// The end of the log at its beginning, from which its own rows are counted until it has its place; nil until the server
+    /// reports it.
     var start: Cursor?
-    /// The sets that it has ended.
     var sets: [WrittenSet] = []
     /// Whether something may have been logged since the last set ended.
     var mayHaveLogged = false
     /// The state that a rollback to each savepoint restores.
     var savepoints: [(sets: Int, mayHaveLogged: Bool, base: Int64?)] = []
-    /// The place before the transaction's first row; nil until the place is fixed.
+    /// The place before the transaction's first row; nil until it is fixed.
     var base: Int64?
 
-    /// The last set that has rows.
     var lastSet: WrittenSet? { sets.last { $0.number != nil } }
   }
 
   struct WrittenSet {
     let nonce: Int64
-    /// The number of its last row; nil if it has no rows, or before the server has reported it.
+    /// The number of its last row; nil if it has no rows, or until the server reports it.
     var number: Int64?
   }
 
-  /// Creates a session; `patience` is how long it waits for a replica that is behind, by default the settings' `lockTimeout`.
+  /// Creates a session; `patience` is by default the settings' `lockTimeout`.
   init(
     _ connection: PostgresConnection, _ progress: PostgresProgress = PostgresProgress(), patience: Duration? = nil
   ) {
@@ -82,7 +75,6 @@ final class PostgresSession: Session, @unchecked Sendable {
       settings.connectTimeout + (settings.idleInTransactionTimeout ?? .zero) + (settings.lockTimeout ?? .zero)
   }
 
-  /// Casts a session of the engine's pools.
   static func own(_ session: any Session) -> PostgresSession {
     guard let own = session as? PostgresSession else { preconditionFailure("a session of another engine") }
     return own

@@ -1,13 +1,11 @@
 import UserStore
 
-// A stored value has five columns in PostgreSQL, of which exactly one is not null: integer, real, text, bytes, and raw for text
-// that PostgreSQL cannot hold as text.
+// A value has five columns, one of which is not null: integer, real, text, bytes, and raw for text that PostgreSQL cannot store
+// as text.
 
 extension StoredValue {
-  /// The types of the columns.
   static let types: [PostgresType] = [.int8, .float8, .text, .bytea, .bytea]
 
-  /// The values of the columns; all null for null.
   var columns: [PostgresValue] {
     var columns: [PostgresValue] = [.null, .null, .null, .null, .null]
     switch self {
@@ -22,7 +20,7 @@ extension StoredValue {
     return columns
   }
 
-  /// The value of a column of type `text`, a name or a hair color; throws `badValue` for text that PostgreSQL cannot hold.
+  /// The value for a column of type `text`; throws `badValue` for text that PostgreSQL cannot store.
   func textColumn(of attribute: AttributeName) throws(StoreError) -> PostgresValue {
     switch self {
     case .text(let text) where !text.utf8.contains(0): return .text(text)
@@ -39,7 +37,7 @@ extension StoredValue {
 }
 
 extension AttributeName {
-  /// The name in a column; throws `badValue` for one that PostgreSQL cannot hold.
+  /// The name for a column; throws `badValue` for a name that PostgreSQL cannot store.
   var writtenName: PostgresValue {
     get throws(StoreError) {
       guard !text.utf8.contains(0) else {
@@ -61,7 +59,6 @@ extension PostgresRow {
     return String(validating: raw, as: UTF8.self).map { .text($0) } ?? .invalidText(raw)
   }
 
-  /// The value of a column of type `text`.
   func textValue(_ column: Int) -> StoredValue {
     textOrNil(column).map { .text($0) } ?? .null
   }

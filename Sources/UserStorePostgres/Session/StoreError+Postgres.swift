@@ -1,15 +1,14 @@
 import UserStore
 
 extension StoreError {
-  /// Creates the store's error from a connection's error, unless the connection was lost during a COMMIT.
+  /// Creates the error of the store for a connection's error, unless the connection was lost during a COMMIT.
   init(_ error: PostgresError) { self.init(Self.code(of: error), error) }
 
-  /// Creates the error for a store that is open: a server that cannot be reached again is a lost connection.
+  /// Creates the error for an open store, in which an unreachable server counts as a lost connection.
   init(inOpenStore error: PostgresError) {
     self.init(error.kind == .cannotConnect ? .connectionLost : Self.code(of: error), error)
   }
 
-  /// Creates the error of a COMMIT whose outcome cannot be determined.
   init(unknown error: StoreError) {
     let message = "it is unknown whether the last write was committed: \(error.message)"
     self.init(.commitUnknown, message, hint: error.hint, cause: error.cause)
@@ -19,10 +18,8 @@ extension StoreError {
     self.init(code, error.withoutHint, hint: error.hint, cause: error)
   }
 
-  /// The connection's error from which this one was made.
   var postgres: PostgresError? { cause as? PostgresError }
 
-  /// The error of opening a store for writing on a replica.
   static func replica(_ cause: (any Error)? = nil) -> StoreError {
     StoreError(.readOnly, "the server is a replica", hint: PostgresConnection.replicaHint, cause: cause)
   }
@@ -39,7 +36,7 @@ extension StoreError {
     }
   }
 
-  /// The codes of appendix A of PostgreSQL's documentation.
+  /// The codes are in appendix A of PostgreSQL's documentation.
   private static func code(of state: SQLState) -> Code {
     switch state.rawValue {
     case "55P03", "40001", "40P01", "57014": .busy

@@ -1,4 +1,4 @@
-/// Mistakes that would be valid conditions, and find nothing.
+/// Mistakes that would be valid conditions but find nothing.
 extension ConditionText {
   // MARK: Several comparisons
 
@@ -14,12 +14,12 @@ extension ConditionText {
     throw mistake("a condition has one comparison", at: place, hint: separated(scalars) + (asText ?? ""))
   }
 
-  /// A hint with the condition that compares with text; nil if there is no such condition.
+  /// A hint with the condition that compares with text; nil if that would not be one.
   private func asText(_ name: String, _ rest: String, _ hint: (String) -> String) -> String? {
     argument(name + ":" + rest) { hint("a colon makes the value text: " + $0) }
   }
 
-  /// Throws if the value of `<`, `<=`, `>`, or `>=` is missing, or is in quotes or parentheses: text is not ordered by these.
+  /// Throws if the value of `<`, `<=`, `>`, or `>=` is missing, or in quotes or parentheses: these operators do not order text.
   func checkOrder(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) throws(TextError) {
     guard let first = scalars[sign].first, "<>".unicodeScalars.contains(first) else { return }
     let (written, value) = (String(scalars[sign]), String(scalars[sign.upperBound...]))
@@ -36,7 +36,7 @@ extension ConditionText {
       hint: question(Self.bare(name) + written + bare) + (asText(name, written + value) { " (\($0))" } ?? ""))
   }
 
-  /// The text inside quotes, which other languages need; nil if the text is not in quotes.
+  /// The text inside quotes, which other languages require; nil without quotes.
   static func unquoted(_ text: String) -> String? {
     let scalars = text.unicodeScalars
     guard scalars.count > 1, let quote = scalars.first, scalars.last == quote, ["\"", "'"].contains(quote) else {
@@ -45,7 +45,6 @@ extension ConditionText {
     return String(scalars.dropFirst().dropLast())
   }
 
-  /// The text without one quote or parenthesis at each end.
   private static func bare(_ text: String) -> String {
     var scalars = Substring(text).unicodeScalars
     if let first = scalars.first, opening.contains(first) { scalars.removeFirst() }
@@ -55,7 +54,7 @@ extension ConditionText {
 
   private static let opening = Set("\"'`([".unicodeScalars)
 
-  /// The scalars of an operator, or of a word that joins conditions, at a place in a value.
+  /// The range of an operator, or of a word that joins conditions, at a place in a value.
   private static func joint(in scalars: [Unicode.Scalar], at start: Int) -> Range<Int>? {
     let rest = scalars[start...]
     let signs = operators.map(\.sign) + ["&&", "||", "≤", "≥", "≠"]
@@ -67,7 +66,6 @@ extension ConditionText {
     return ["and", "or"].contains(String(word).lowercased()) ? word.startIndex..<word.endIndex : nil
   }
 
-  /// The hint that says how to write several conditions.
   private func separated(_ scalars: [Unicode.Scalar]) -> String {
     let (conditions, hasOr) = Self.parts(of: scalars)
     if hasOr { return "a user must meet all conditions: to find users that meet one of several, use several lists" }
@@ -97,7 +95,7 @@ extension ConditionText {
     return (parts + [String(scalars[start...]).trimmed], hasOr)
   }
 
-  /// The two conditions of a range such as `18<age<30`; nil if it is none.
+  /// The two conditions of a range such as `18<age<30`; nil for any other text.
   private static func range(in scalars: [Unicode.Scalar]) -> [String]? {
     let pieces = scalars.split { "<>=".unicodeScalars.contains($0) }
     guard pieces.count == 3, TypedText.isNumber(String(pieces[0]).trimmed) else { return nil }
@@ -111,8 +109,8 @@ extension ConditionText {
 
   // MARK: Attributes that contain an operator
 
-  /// The mistake of an attribute's name that looks like a part of an operator, or like a value, or that starts with a quote or
-  /// a parenthesis; nil for other names.
+  /// The mistake of an attribute that looks like a value or a part of an operator, or starts with a quote or a parenthesis; nil
+  /// for other names.
   func doubt(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) -> TextError? {
     let written = String(scalars[sign])
     let value = String(scalars[sign.upperBound...])

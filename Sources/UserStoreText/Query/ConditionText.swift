@@ -6,7 +6,7 @@ import UserStore
 package struct ConditionText: Sendable {
   let text: String
   let notation: QueryNotation
-  /// Whether the conditions in hints are read too, because a hint must be a valid condition.
+  /// Whether to check the conditions in hints, which must be valid.
   private let checksHints: Bool
 
   package init(_ text: String, _ notation: QueryNotation) { self.init(text, notation, checksHints: true) }
@@ -17,13 +17,13 @@ package struct ConditionText: Sendable {
     self.checksHints = checksHints
   }
 
-  /// Whether it is a condition, and its attribute does not look like a mistake.
+  /// Whether it is a condition whose attribute does not look like a mistake.
   package var isClear: Bool {
     guard let condition = try? parsed() else { return false }
     return condition.suspect == nil && (try? condition.condition) != nil
   }
 
-  /// The operators; those that start with another one precede it.
+  /// The operators; an operator precedes those with which it starts.
   static let operators: [(sign: String, comparison: Condition.Comparison)] = [
     ("!=", .notEqual), ("<=", .lessOrEqual), (">=", .greaterOrEqual), ("^=", .startsWith), ("*=", .contains),
     ("~=", .containsIgnoringCase), ("=", .equal), ("<", .less), (">", .greater),
@@ -63,7 +63,7 @@ package struct ConditionText: Sendable {
 
   // MARK: Mistakes
 
-  /// Throws for an operator that other languages have, such as `==`.
+  /// Throws for an operator of other languages, such as `==`.
   private func checkSigns(_ scalars: [Unicode.Scalar], _ sign: Range<Int>) throws(TextError) {
     if scalars[sign] != ["="], scalars[sign.upperBound...].starts(with: ":=".unicodeScalars) {
       let place = sign.lowerBound..<sign.upperBound + 2
@@ -106,7 +106,6 @@ package struct ConditionText: Sendable {
       at: sign.lowerBound - before..<sign.upperBound + after, hint: question(corrected))
   }
 
-  /// The mistake of a text without an operator.
   private func lacksOperator(_ scalars: [Unicode.Scalar]) -> TextError {
     let similar: [Unicode.Scalar: String] = [
       "≥": ">=", "≤": "<=", "≠": "!=", "~": "~=", "!": "!=", "^": "^=", "*": "*=", ":": "=",
@@ -122,7 +121,7 @@ package struct ConditionText: Sendable {
       let start = words[0].unicodeScalars.count
       return mistake("the operator is missing", at: start..<start + 1, hint: question("\(words[0])=\(words[1])"))
     }
-    // The shell has taken an unquoted > or < and the word after it.
+    // The shell has removed an unquoted > or < and the next word.
     let example = text.isEmpty || words.count != 1 ? "age>=18" : text + ">=18"
     let isQuoted = notation == .options ? ", in quotes" : ""
     return mistake(
@@ -131,7 +130,7 @@ package struct ConditionText: Sendable {
         + (words.count == 1 ? "; \(notation.argument(.present, text)) finds users that have the attribute" : ""))
   }
 
-  /// Asks whether the condition was meant; the list of the operators if it is none either.
+  /// Asks whether the condition was meant; returns the list of operators if it is none either.
   func question(_ text: String) -> String {
     argument(text) { _ in notation.question(.condition, text) } ?? Self.operatorList
   }

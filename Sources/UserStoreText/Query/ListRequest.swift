@@ -6,7 +6,6 @@ package struct ListRequest: Sendable {
   private let order: [SortText]
   package let query: Query
 
-  /// Reads the text; throws for a mistake.
   package init(_ text: QueryText, _ notation: QueryNotation) throws(TextError) {
     selection = try UserSelection(text, notation)
     let order = text.order.map { SortText($0, notation) }
@@ -23,13 +22,13 @@ package struct ListRequest: Sendable {
       } ?? query
   }
 
-  /// The attributes that the text names: those of the order, then those of the conditions.
+  /// The attributes of the order, then those of the conditions.
   package var attributes: [AttributeName] { query.sortedBy.map(\.attribute) + selection.attributes }
 
-  /// The mistakes of attributes that look like one, unless a user has the attribute.
+  /// The mistakes of suspect attributes; each counts only if no user has the attribute.
   package var doubts: [TextError] { selection.doubts + order.compactMap { $0.suspect?.mistake } }
 
-  /// Throws for an attribute that looks like a mistake, if no user has it.
+  /// Throws for a suspect attribute that no user has.
   package func check(in transaction: inout ReadTransaction) throws {
     try selection.check(in: &transaction)
     for suspect in order.compactMap(\.suspect) { try suspect.check(in: &transaction) }

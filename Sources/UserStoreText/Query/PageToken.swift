@@ -2,11 +2,11 @@ package import UserStore
 
 /// The place where a page of a list ended, as text: the id, or, in a sorted list, the sort keys' values and the id in JSON.
 ///
-/// A shell reads the text in single quotes as it is, and no terminal acts on it, whatever the values are.
+/// Whatever the values are, a shell reads it unchanged in single quotes, and no terminal acts on it.
 package struct PageToken: Sendable {
   package let text: String
 
-  /// A token longer than this would not fit into a command line.
+  /// A longer token would not fit into a command line.
   private static let limit = 100_000
 
   /// Creates the token for the last user of a page; nil if the values are too long.
@@ -21,8 +21,7 @@ package struct PageToken: Sendable {
     if text.utf8.count > Self.limit { return nil }
   }
 
-  /// Escapes quotes, backslashes, and characters that cannot be shown as they are: fish changes two backslashes even in
-  /// single quotes.
+  /// Escapes quotes, backslashes, and unsafe characters: fish changes two backslashes even in single quotes.
   private static func escaped(_ json: String) -> String {
     var escaped = ""
     var isAfterBackslash = false
@@ -48,7 +47,7 @@ package struct PageToken: Sendable {
 
   // MARK: Reading
 
-  /// Reads a token; throws if it is none, or if it belongs to a list in another order.
+  /// Reads a token; throws if it is not valid, or belongs to a list in another order.
   package static func position(
     _ text: String, sortedBy order: [SortKey], _ notation: QueryNotation
   ) throws(TextError) -> Query.Position {

@@ -2,7 +2,7 @@ package import UserStore
 
 /// A sort key as text: `age`, `age:asc`, or `age:desc`.
 ///
-/// Only the last `:asc` or `:desc` counts, so that a name that ends in one can be written too: `x:desc:asc`.
+/// Only the last `:asc` or `:desc` counts, so a name may end in one: `x:desc:asc`.
 package struct SortText: Sendable {
   let text: String
   private let notation: QueryNotation
@@ -12,9 +12,7 @@ package struct SortText: Sendable {
     self.notation = notation
   }
 
-  /// The key; in ascending order, it puts users without the attribute last.
-  ///
-  /// Throws for an unknown direction.
+  /// The key, which in ascending order puts users without the attribute last; throws for an unknown direction.
   package func key() throws(TextError) -> SortKey {
     guard let colon = text.unicodeScalars.lastIndex(of: ":") else { return try key(text, isDescending: false) }
     let name = String(text[..<colon])
@@ -38,9 +36,7 @@ package struct SortText: Sendable {
     "dsc": "desc", "dec": "desc", "des": "desc", "down": "desc", "reverse": "desc",
   ]
 
-  /// An attribute that looks like a list, a direction, or a sign; nil for other names.
-  ///
-  /// The key must be valid.
+  /// An attribute that looks like a list, a direction, or a sign; nil for other names, and for a key that is not valid.
   package var suspect: SuspectAttribute? {
     guard let attribute = try? key().attribute else { return nil }
     if let mistake = mistypedDirection { return SuspectAttribute(attribute: attribute, mistake: mistake) }
@@ -53,12 +49,12 @@ package struct SortText: Sendable {
     return SuspectAttribute(attribute: attribute, mistake: mistake)
   }
 
-  /// The keys that a list of keys, a sign, or a word for a direction probably means: `age:desc` and `name` for `-age,name`.
+  /// The probable keys of a list, of a sign, or of a word for a direction: `age:desc` and `name` for `-age,name`.
   package var corrections: [String] {
     text.split(whereSeparator: { ",;".contains($0) }).compactMap { Self.corrected(String($0)) }
   }
 
-  /// The mistake of a direction that is nearly one, such as `descc`; nil if there is none.
+  /// The mistake of a misspelled direction, such as `descc`; nil if there is none.
   private var mistypedDirection: TextError? {
     guard let colon = text.unicodeScalars.lastIndex(of: ":"), colon > text.startIndex else { return nil }
     let (name, direction) = (String(text[..<colon]), String(text.unicodeScalars[colon...].dropFirst()))
@@ -93,6 +89,5 @@ package struct SortText: Sendable {
 }
 
 extension SortKey {
-  /// The key as it can be typed, with its direction.
   var argument: String { "\(attribute):\(isDescending ? "desc" : "asc")" }
 }

@@ -1,17 +1,14 @@
 package import UserStore
 
-/// The meaning of a query's conditions.
 package struct UserSelection: Sendable {
   package let condition: Condition
-  /// The attributes in the conditions.
   package let attributes: [AttributeName]
-  /// The attributes that a user who meets the conditions need not have.
+  /// The attributes that a user may lack and still meet the conditions.
   package let optionalAttributes: [AttributeName]
-  /// Why no user can meet the conditions, if that is certain.
+  /// The reasons why certainly no user can meet the conditions.
   package let contradictions: [String]
   private let comparisons: [ValueCondition]
 
-  /// Reads the conditions; throws for a mistake in one.
   package init(_ text: QueryText, _ notation: QueryNotation) throws(TextError) {
     var comparisons: [ValueCondition] = []
     for condition in text.conditions { comparisons.append(try ConditionText(condition, notation).parsed()) }
@@ -40,16 +37,16 @@ package struct UserSelection: Sendable {
     }
   }
 
-  /// The mistakes of attributes that look like one, unless a user has the attribute.
+  /// The mistakes of suspect attributes; each counts only if no user has the attribute.
   package var doubts: [TextError] { comparisons.compactMap { $0.suspect?.mistake } }
 
-  /// Throws for an attribute that looks like a mistake in a condition, and in requests for a value in quotes, if no user has it.
+  /// Throws for a suspect attribute, and in requests for a value in quotes, that no user has.
   package func check(in transaction: inout ReadTransaction) throws {
     for suspect in comparisons.compactMap(\.suspect) { try suspect.check(in: &transaction) }
     for comparison in comparisons { try comparison.checkQuotes(in: &transaction) }
   }
 
-  /// Why no user may meet the conditions, one line for each reason; call it only if no user was found.
+  /// Possible reasons why no user meets the conditions, one per line; call it only if no user was found.
   package func hints(_ transaction: inout ReadTransaction) throws -> [String] {
     try comparisons.compactMap { try $0.hint(&transaction) }
   }

@@ -1,15 +1,15 @@
 package import UserStore
 
-/// A comparison of an attribute with a value that was typed.
+/// A comparison of an attribute with a typed value.
 package struct ValueCondition: Sendable {
   let attribute: AttributeName
   let comparison: Condition.Comparison
-  /// The value as it was typed.
+  /// The value as typed.
   private let text: String
   private let isText: Bool
-  /// The whole condition as it was typed.
+  /// The whole condition as typed.
   private let source: ConditionText
-  /// Set if the attribute's name looks like a mistake.
+  /// Not nil if the attribute's name looks like a mistake.
   package let suspect: SuspectAttribute?
 
   init(
@@ -24,7 +24,6 @@ package struct ValueCondition: Sendable {
     self.source = source
   }
 
-  /// The condition; throws if the value is not one.
   package var condition: Condition {
     get throws(TextError) { Condition(attribute, comparison, try value) }
   }
@@ -57,7 +56,7 @@ package struct ValueCondition: Sendable {
     return notation == .options ? mistake.hint : "k:=TEXT compares with any text"
   }
 
-  /// A line that says why no user may meet the condition although it is valid; nil if there is none.
+  /// A possible reason why no user meets the valid condition; nil if there is none.
   ///
   /// Call it only if no user was found, because it may read all users.
   func hint(_ transaction: inout ReadTransaction) throws -> String? {
@@ -69,7 +68,7 @@ package struct ValueCondition: Sendable {
     return "note: \(source.text) compares text, but \"\(attribute)\" has numbers".shown
   }
 
-  /// A hint for quotes and null, which other languages have.
+  /// A hint on quotes and null, which other languages use.
   private var hintOfNotation: String? {
     if isText { return nil }
     if comparison == .equal, attribute != .name, text.isEmpty || ["null", "nil"].contains(text.lowercased()) {
@@ -81,15 +80,13 @@ package struct ValueCondition: Sendable {
       "note: the quotes in \(source.text) are a part of the value (\(source.question(start(isText: false) + unquoted)))"
   }
 
-  /// The condition up to its value, with a colon if the value is text whatever it is.
+  /// The condition up to its value, with a colon if `isText`.
   private func start(isText: Bool) -> String {
     let sign = ConditionText.operators.first { $0.comparison == comparison }?.sign ?? ""
     return attribute.text + (isText ? ":" : "") + sign
   }
 
-  /// Throws for a value in quotes that no user has.
-  ///
-  /// Only in requests, whose answers have no place for a note.
+  /// Throws for a value in quotes that no user has, only in requests: their answers have no place for a note.
   func checkQuotes(in transaction: inout ReadTransaction) throws {
     guard notation == .parameters, !isText, let unquoted = ConditionText.unquoted(text) else { return }
     let same = Condition(attribute, comparison == .notEqual ? .equal : comparison, .text(text))
@@ -101,7 +98,7 @@ package struct ValueCondition: Sendable {
         + (source.argument(start(isText: true) + text) { " (a colon makes the value text: \($0))" } ?? ""))
   }
 
-  /// Why no user can meet the condition; nil if that is not certain.
+  /// The reason why no user can meet the condition; nil if that is not certain.
   package var contradiction: String? {
     guard attribute == "id", comparison != .notEqual else { return nil }
     switch try? value {

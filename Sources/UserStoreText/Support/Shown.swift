@@ -1,5 +1,5 @@
-/// Makes text safe to show: escapes control, bidi and zero-width characters, so that a name can neither act on the terminal
-/// nor look like another name.
+/// Makes text safe to show: escapes control, bidi and zero-width characters, so that a name can neither act on a terminal nor
+/// look like another name.
 package enum Shown {
   package static func text(of text: String) -> String {
     var isAfterEmoji = false
@@ -8,7 +8,7 @@ package enum Shown {
     let scalars = text.unicodeScalars
     for index in scalars.indices {
       let scalar = scalars[index]
-      // A variation selector after an emoji only selects how it looks.
+      // A variation selector after an emoji only selects its appearance.
       let isSelector = scalar.value == 0xFE0F && isAfterEmoji
       // A joiner combines two emoji into one.
       let next = scalars[scalars.index(after: index)...].first
@@ -25,7 +25,7 @@ package enum Shown {
 
   private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool { !scalar.isASCII && scalar.properties.isEmoji }
 
-  /// Text that is not valid UTF-8: each invalid byte becomes `\xff`, and `shown` escapes the valid parts.
+  /// The text of invalid UTF-8: each invalid byte becomes `\xff`, and `shown` escapes the valid parts.
   package static func text(ofInvalid bytes: [UInt8], _ shown: (String) -> String = { text(of: $0) }) -> String {
     var text = ""
     var rest = bytes[...]
@@ -76,9 +76,7 @@ package enum Shown {
 }
 
 extension String {
-  /// The text, made safe to show.
   package var shown: String {
-    // The common case.
     utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? self : Shown.text(of: self)
   }
 }

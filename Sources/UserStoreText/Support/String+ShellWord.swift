@@ -1,5 +1,6 @@
 extension String {
-  /// The text as one word of a shell, in quotes if necessary or always; with control characters, of bash, zsh, or ksh.
+  /// The text as one word of a shell, quoted if necessary or `alwaysQuoted`; with control characters, a word of bash, zsh, or
+  /// ksh.
   package func shellWord(alwaysQuoted: Bool = false) -> String {
     let isPlain = unicodeScalars.allSatisfy {
       $0.properties.isAlphabetic || "0123456789_-+=.,:/@%".unicodeScalars.contains($0)
@@ -8,7 +9,7 @@ extension String {
     if unicodeScalars.contains(where: { $0.properties.generalCategory == .control && $0.value < 0x80 }) {
       return "$'" + unicodeScalars.map(Self.escaped).joined() + "'"
     }
-    // By scalars: a quote with a combining accent is another character in Swift, but to a shell it is a quote.
+    // By scalars: to Swift, a quote with a combining accent is another character; to a shell, it is a quote.
     return "'" + unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 

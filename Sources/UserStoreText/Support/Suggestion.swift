@@ -1,8 +1,8 @@
 package import UserStore
 
-/// Finds the word that was probably meant by an unknown one.
+/// Finds the probable meaning of an unknown word.
 package enum Suggestion {
-  /// The nearest candidate, ignoring case, if at most a third of its letters differ; of several, the nearest in case.
+  /// The nearest candidate if at most a third of its letters differ, ignoring case, which only decides between equals.
   package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     let lowercased = Array(word.lowercased())
     let limit = max(1, lowercased.count / 3)
@@ -10,7 +10,7 @@ package enum Suggestion {
     return
       candidates
       .map { (candidate: $0, distance: distance(lowercased, Array($0.lowercased()), atMost: limit)) }
-      // Two words without a common letter are not similar, however short they are.
+      // Words without a common letter are not similar, however short they are.
       .filter { $0.distance <= limit && $0.distance < max(lowercased.count, $0.candidate.count) }
       .min { ($0.distance, cased($0.candidate)) < ($1.distance, cased($1.candidate)) }?.candidate
   }
@@ -22,7 +22,7 @@ package enum Suggestion {
 
   package static func question(for word: String, among candidates: some Sequence<String>) -> String {
     guard let nearest = nearest(to: word, among: candidates) else { return "" }
-    // A name with composed instead of decomposed letters looks the same: repeating it would not help.
+    // Composed and decomposed letters look the same, so repeating the name would not help.
     return nearest == word ? " (one that looks the same has different bytes)" : " (did you mean \"\(nearest)\"?)"
   }
 

@@ -1,6 +1,5 @@
 package import UserStore
 
-/// Colors as text.
 package enum ColorText {
   /// The color; throws an error that suggests a similar one.
   package static func color(_ text: String) throws(TextError) -> Color {

@@ -2,16 +2,15 @@ package import UserStore
 
 /// Reads a record from JSON, strictly as in RFC 8259.
 ///
-/// It reads only an object of plain values, or one whose members are such objects. A list or a further nested object is rejected
-/// where it starts, so that deep nesting costs nothing.
+/// It reads only an object of plain values, or an object of such objects. It rejects a list or a deeper object where it starts,
+/// so that deep nesting costs nothing.
 package struct JSONScanner {
   package struct Mistake: Error {
-    /// The offset from the start of the bytes.
     package let offset: Int
     package let reason: String
   }
 
-  /// Where the bytes are from, which messages name.
+  /// The origin of the bytes, which messages name.
   package enum Source: String, Sendable {
     /// A line without its end.
     case line
@@ -32,7 +31,6 @@ package struct JSONScanner {
     position = bytes.startIndex
   }
 
-  /// The members of the object.
   package mutating func record() throws(Mistake) -> Members {
     skipSpace()
     let members = try members()
@@ -40,7 +38,7 @@ package struct JSONScanner {
     return members
   }
 
-  /// The members of an object, each of which has one of the names and is a record.
+  /// The members of an object; each must be a record with one of the names.
   mutating func records(named names: [String]) throws(Mistake) -> [(name: String, members: Members)] {
     let example = names.first.map { "{\"\($0)\": {…}}" } ?? "{}"
     skipSpace()
@@ -70,7 +68,7 @@ package struct JSONScanner {
     return members
   }
 
-  /// The value of `{"base64":"…"}`, or that of `{"text_base64":"…"}`, which is marked; nil if the text is neither.
+  /// The value of `{"base64":"…"}`, or the marked value of `{"text_base64":"…"}`; nil for any other text.
   package static func data(in text: String) -> (value: StoredValue, isMarked: Bool)? {
     var scanner = JSONScanner(Array(text.utf8)[...])
     do throws(Mistake) {
@@ -100,7 +98,7 @@ package struct JSONScanner {
     }
   }
 
-  /// Reads an object that stands for data, the only kind of object that is a value.
+  /// Reads an object for data, the only object that is a value.
   private mutating func data() throws(Mistake) -> (value: StoredValue, isMarked: Bool) {
     let refusal = mistake("a value can be an object only for data: {\"base64\": \"…\"}")
     var value: (value: StoredValue, isMarked: Bool)?
@@ -140,7 +138,7 @@ package struct JSONScanner {
 
   // MARK: Structure
 
-  /// Reads an object; `member` receives the name of each member and where it starts, and reads its value.
+  /// Reads an object; `member` receives each member's name and position, and reads its value.
   private mutating func object(
     _ member: (inout JSONScanner, _ name: String, _ start: Int) throws(Mistake) -> Void
   ) throws(Mistake) {
@@ -198,7 +196,6 @@ package struct JSONScanner {
       position = bytes.endIndex
       throw mistake("")
     }
-    // Most strings have no escapes.
     if bytes[end] == UInt8(ascii: "\"") {
       defer { position = end + 1 }
       return try start.text(bytes[position..<end])
@@ -206,7 +203,6 @@ package struct JSONScanner {
     return try start.text(escapedBytes()[...])
   }
 
-  /// The bytes up to the closing quote, with escapes replaced.
   private mutating func escapedBytes() throws(Mistake) -> [UInt8] {
     var text: [UInt8] = []
     while let byte = next {

@@ -1,12 +1,10 @@
 package import UserStore
 
-/// The fields of a record.
 package struct RecordContent: Sendable {
-  /// A value of an attribute, or an id.
   package struct Field {
     package let name: AttributeName
     package let value: StoredValue
-    /// Whether the name or the value is marked as one that another program may have stored.
+    /// Whether the name or the value is marked as possibly stored by another program.
     package var isVerbatim = false
 
     package init(_ name: AttributeName, _ value: StoredValue, isVerbatim: Bool = false) {
@@ -21,12 +19,12 @@ package struct RecordContent: Sendable {
   let hasID: Bool
   /// The values, one per attribute.
   package let values: [(attribute: AttributeName, value: StoredValue)]
-  /// The attributes that are stored as they are, also where a write would refuse the value or change it.
+  /// The attributes to store unchanged, even if a write would refuse or change the value.
   package let verbatim: Set<AttributeName>
 
   /// Checks the fields; throws for an id that is not valid, an unknown color, and an attribute that occurs twice.
   ///
-  /// With `keepingColors`, the text of a color stays as it is, whatever it is.
+  /// With `keepingColors`, a color may be any text.
   package init(_ fields: [Field], keepingColors: Bool = false) throws(TextError) {
     var id: User.ID?
     var values: [(attribute: AttributeName, value: StoredValue)] = []
@@ -51,7 +49,7 @@ package struct RecordContent: Sendable {
   private static func id(_ value: StoredValue) throws(TextError) -> User.ID? {
     switch value {
     case .null: return nil
-    // Also zero and negative ids: other programs can store users with them, and these are exported.
+    // Allows zero and negative ids, which other programs can store and exports contain.
     case .integer(let number): return User.ID(number)
     default: throw TextError(.value, "an id must be a whole number, not \(value.quoted)")
     }

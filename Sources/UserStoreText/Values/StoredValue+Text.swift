@@ -13,15 +13,15 @@ extension StoredValue {
     }
   }
 
-  /// The bytes of `bare`; those of a text that is not valid UTF-8 are unchanged.
+  /// The bytes of `bare`; those of invalid UTF-8 are unchanged.
   package var bareBytes: [UInt8] {
     if case .invalidText(let bytes) = self { bytes } else { Array(bare.utf8) }
   }
 
   /// The value in a tab-separated line for programs.
   ///
-  /// Only control characters and backslashes are escaped: different values stay different, and nothing in the line acts on
-  /// a terminal. The joiners in emoji, Persian and Telugu stay, because they are part of a name.
+  /// Only control characters and backslashes are escaped: different values stay different, and nothing acts on a terminal.
+  /// Joiners stay, which are part of names in emoji, Persian and Telugu.
   package var plain: String {
     switch self {
     case .invalidText(let bytes): Shown.text(ofInvalid: bytes, Shown.plain)
@@ -37,7 +37,7 @@ extension StoredValue {
     }
   }
 
-  /// The value for people, with text in quotes, and a word for null.
+  /// The value for people, with text in quotes, and “(none)” for null.
   package var quoted: String {
     switch self {
     case .null: "(none)"

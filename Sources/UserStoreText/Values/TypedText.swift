@@ -2,10 +2,10 @@ package import UserStore
 
 /// The notation of values.
 package enum TypedText {
-  /// Reads a value: a JSON number, true and false are numbers, `{"base64":"…"}` is data, and anything else is text.
+  /// Reads a value: a JSON number, true and false as numbers, `{"base64":"…"}` as data, and anything else as text.
   ///
-  /// - Throws: `TextError` for an integer that does not fit into 64 bits, for a real number that does not either, other than
-  ///   `1e999` and `-1e999`, which are infinite, and for invalid base64.
+  /// - Throws: `TextError` for an integer beyond 64 bits, for a real number beyond `Double` other than `1e999` and `-1e999`,
+  ///   which are infinite, and for invalid base64.
   package static func value(of text: String) throws(TextError) -> StoredValue {
     switch text {
     case "true": return .integer(1)
@@ -23,7 +23,7 @@ package enum TypedText {
       return .integer(integer)
     }
     guard let real = Double(text) else { return .text(text) }
-    // Infinity has one spelling: any other number would be changed.
+    // Any other number beyond the range would be changed to infinity.
     if real.isInfinite, !["1e999", "-1e999"].contains(text) {
       throw TextError(
         .value, "\(text) is too large for a real number",
@@ -37,7 +37,7 @@ package enum TypedText {
     isNumber(text) && !text.utf8.contains { ".eE".utf8.contains($0) }
   }
 
-  /// Reads a value in the type of an attribute; `isText` is whether it was marked as text.
+  /// Reads a value in the type of an attribute; `isText` says whether it is marked as text.
   ///
   /// - Throws: `TextError` for an unknown color, and the errors of `value(of:)`.
   package static func value(

@@ -2,9 +2,8 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// Prepares the command line for the parser.
 enum Arguments {
-  /// Names that other tools use for the commands.
+  /// Other tools' names for the commands.
   static let synonyms = [
     "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
     "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
@@ -13,7 +12,7 @@ enum Arguments {
     "dump": "export", "manual": "man",
   ]
 
-  /// Moves the common options that precede the command behind it, and throws for an unknown command.
+  /// Moves common options from before the command to behind it; throws for an unknown command.
   static func prepared(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) throws(Failure) -> [String]
   {
     if let index = ProgramArguments.firstInvalid {
@@ -36,12 +35,13 @@ enum Arguments {
     return [command] + options + rest.dropFirst()
   }
 
-  /// A failure for a command line that the parser rejects, with the corrected command line, or the command that prints help.
+  /// A failure for a command line that the parser rejects; its hint is the corrected command line, or the command that prints
+  /// help.
   static func failure(
     _ message: String, _ arguments: ArraySlice<String>, for root: any ParsableCommand.Type
   ) -> Failure {
     let line = CommandWords(arguments, of: root)
-    // The second argument of `get` is an error only if there is no such user; the command reports that itself.
+    // A second argument of `get` may be an attribute; the command itself reports an error.
     let ofLine = line.flatMap { $0.command == "get" ? nil : Correction.ofLine($0) }
     let corrections = [Correction.ofOption(in: Array(arguments), message), line.flatMap(Correction.ofNegative), ofLine]
     var mistakeOfSame: Failure?
@@ -54,7 +54,7 @@ enum Arguments {
     return mistakeOfSame ?? Failure(.usage, message, hint: help(for: line))
   }
 
-  /// Returns the mistake in a command line that can be found without the database; nil if there is none.
+  /// A mistake in a command line that can be found without the database; nil if there is none.
   static func mistake(in words: [String], for root: any ParsableCommand.Type) -> Failure? {
     do {
       let command = try root.parseAsRoot(try prepared(words[...], for: root))
@@ -72,15 +72,15 @@ enum Arguments {
     return words[index] == "--db" ? words[(index + 1)...].first : String(words[index].dropFirst("--db=".count))
   }
 
-  /// A message whose command lines of the tool name the database that the command line of this process names.
+  /// Adds the database of this process's command line to the tool's command lines in a message.
   ///
-  /// A message that names one itself stays as it is, and so does one that refers to the help.
+  /// A message that contains `--db` or `--help` stays as it is.
   static func withDatabase(_ message: String) -> String {
     guard let database = database(in: ProgramArguments.all.dropFirst()), !message.contains(/--db|--help/) else {
       return message
     }
     let address = DatabaseAddress(database)
-    // The path as it is: its description shows a line break as something else.
+    // Not the address's description, which escapes a line break in the path.
     let word = if case .file(let path) = address { path.shellWord() } else { "\(address)".shellWord() }
     let option = (word.hasPrefix("-") ? " --db=" : " --db ") + word
     return message.replacing(/usertool [a-z]+/) { $0.output + option }
@@ -108,8 +108,8 @@ enum Arguments {
   }
 }
 
-/// A command with a query in its options; the parser does not read the query.
+/// A command whose options contain a query, which the parser does not read.
 protocol QueryCommand {
-  /// Reads the query, and returns the mistakes in it that are none if a user has an attribute of that name.
+  /// Reads the query and returns its doubtful parts: mistakes, unless some user has an attribute of that name.
   var doubts: [TextError] { get throws(TextError) }
 }

@@ -18,7 +18,7 @@ struct Assignment: ExpressibleByArgument {
 
   static var defaultCompletionKind: CompletionKind { Completions.assignments }
 
-  /// The value in the attribute's type; throws for an unknown color, and for text that `TypedText` rejects.
+  /// The value in the attribute's type; throws for an unknown color and for text that `TypedText` rejects.
   func value() throws(TextError) -> StoredValue {
     if attribute == .hairColor, text.isEmpty {
       throw TextError(.value, "\"\" is not a color", hint: "usertool set USER --unset hair_color removes a color")
@@ -29,7 +29,7 @@ struct Assignment: ExpressibleByArgument {
 
 /// The names of attributes on the command line.
 extension AttributeName: ExpressibleByArgument {
-  /// Reads a name that is not empty.
+  /// Reads a name; nil if it is empty.
   public init?(argument: String) {
     if argument.isEmpty { return nil }
     self.init(typed: argument)

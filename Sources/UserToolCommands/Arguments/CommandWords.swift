@@ -2,11 +2,11 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// A command line: the command, the words that are no options, and the options with their values.
+/// A command line: the command, the plain words, and the options with their values.
 struct CommandWords {
   let command: String
   private(set) var plain: [String] = []
-  /// Those that precede the command too.
+  /// Includes the options that precede the command.
   private(set) var options: [String] = []
   let takesUser: Bool
 
@@ -17,7 +17,7 @@ struct CommandWords {
     guard let command = commands.first(where: { $0._commandName == rest.first }) else { return nil }
     self.command = command._commandName
     options = leading
-    // 10,000 columns: no line of the help is wrapped.
+    // So wide that no line of the help is wrapped.
     let terms = ManualPage.entries(root.helpMessage(for: command, columns: 10_000)).map(\.term)
     takesUser = ["<user>", "[<user>]"].contains(terms.first)
     read(rest.dropFirst(), taking: Self.optionsWithValues(terms))
@@ -41,20 +41,20 @@ struct CommandWords {
     }
   }
 
-  /// The line with other words in place of the plain ones, which precede the options.
+  /// The line with other plain words, none of which starts with a dash.
   func with(_ words: some Sequence<String>) -> [String] { [command] + words + options }
 
-  /// The line with other plain words, of which one can start with a dash.
+  /// The line with other plain words; those from the first that starts with a dash follow `--`.
   func with(plain: [String]) -> [String] {
     let first = plain.prefix { !$0.hasPrefix("-") || $0 == "-" }
     let rest = Array(plain.dropFirst(first.count))
     return [command] + first + options + (rest.isEmpty ? [] : ["--"] + rest)
   }
 
-  /// The command line of this process; nil if it has no known command.
   static var current: CommandWords? { CommandWords(ProgramArguments.all.dropFirst(), of: UserTool.self) }
 
-  /// The command line of this process with other plain words, and with a format unless it has one, as it can be typed.
+  /// The command line of this process with other plain words, quoted for the shell; `format` is added unless the line has a
+  /// format.
   static func again(_ plain: [String], format: String? = nil) -> String {
     let line = current
     let words = line?.with(plain: plain) ?? plain
@@ -63,10 +63,9 @@ struct CommandWords {
     return (["usertool"] + words + option).map { $0.shellWord() }.joined(separator: " ")
   }
 
-  /// Whether a word is a negative number, which the parser takes for an option; no option is one.
+  /// Whether a word is a negative number, which the parser would read as an option.
   static func isNegative(_ word: String) -> Bool { Int64(word).map { $0 < 0 } ?? false }
 
-  /// The names of the options that take a value, from the terms of the help text.
   private static func optionsWithValues(_ terms: [String]) -> Set<String> {
     Set(
       terms.filter { $0.contains("<") }.flatMap { term in

@@ -40,7 +40,6 @@ extension CommonOptions {
 
   static var canDrawFrames: Bool { System.isTerminal(1) && System.environment("TERM").map { $0 != "dumb" } ?? false }
 
-  /// Writes a message that is not an error, unless the output's reader has closed the pipe.
   func note(_ line: String) {
     if !quiet, Signals.shared.status != .brokenPipe { Messages.shared.writeLine(line) }
   }
@@ -78,7 +77,7 @@ extension CommonOptions {
     }
   }
 
-  /// Whether the database does not exist, so that a dry run does without it; throws if it cannot be created either.
+  /// Whether the database does not exist, so that a dry run needs none; throws if it could not be created either.
   var needsCreation: Bool {
     get throws {
       guard try isMissing else { return false }
@@ -90,7 +89,7 @@ extension CommonOptions {
     }
   }
 
-  /// Looks at the path of a file that is to be written beside the database; throws if it must not be.
+  /// The checked path of a file to write, which must not belong to the database.
   ///
   /// A pipe or a device is refused unless `acceptsStreams`.
   func writable(_ file: String, acceptsStreams: Bool = false) throws(Failure) -> WritablePath {
@@ -114,7 +113,7 @@ extension CommonOptions {
     get throws(Failure) { if case .file(let path) = try database { path } else { nil } }
   }
 
-  /// Opens the database, and reports if that has created a file: its path may have been mistyped.
+  /// Opens the database, and reports a file that this creates, since its path may be mistyped.
   ///
   /// Only a watching store follows other processes, because that takes a thread.
   func open(_ access: Configuration.Access, isWatching: Bool = false) throws -> UserStore {
@@ -137,14 +136,14 @@ extension CommonOptions {
     } catch let error as StoreError { throw Failure(error, opening: database) }
   }
 
-  /// Reports why a list that is followed cannot be read, except that another file has taken the place of the database: then the
-  /// list is read from that file.
+  /// Reports why a followed list cannot be read, unless another file has replaced the database: then the list continues from that
+  /// file.
   @Sendable private static func report(_ listener: String?, _ error: any Error) {
     guard let error = error as? StoreError, ![.moved, .replaced].contains(error.code) else { return }
     Messages.shared.report(Failure(error))
   }
 
-  /// Opens the database, passes it to `body`, and closes it, so that the database file alone holds every commit.
+  /// Opens the database, passes it to `body`, and closes it, so that every commit is in the database file itself.
   func withStore<Result>(_ access: Configuration.Access, _ body: (UserStore) throws -> Result) throws -> Result {
     let store = try open(access)
     defer { store.close() }

@@ -7,7 +7,7 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
   let name: String
   /// nil for all attributes.
   let attribute: AttributeName?
-  /// For the remainder, the listeners that it complements; nil for a listener.
+  /// The listeners that the remainder complements; nil for a listener.
   private var others: [StandIn]?
 
   init(_ name: String, _ attribute: AttributeName?) {
@@ -15,7 +15,7 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
     self.attribute = attribute
   }
 
-  /// A stand-in that receives the changes that none of the listeners receives, so that they are printed too.
+  /// A stand-in for the changes that none of the listeners receives, so that they are printed too.
   static func remainder(after listeners: [StandIn]) -> StandIn {
     var remainder = StandIn("", nil)
     remainder.others = listeners
@@ -39,7 +39,6 @@ struct StandIn: ExpressibleByArgument, Hashable, Sendable {
     [StandIn(screen + ".nameButton", .name), StandIn(screen + ".background", .hairColor)]
   }
 
-  /// The topic to bind to, for one user or for all users.
   func topic(of user: User.ID?) -> Topic {
     switch (attribute, user) {
     case (let attribute?, let user?): .attributeOfUser(attribute, user)
@@ -65,7 +64,6 @@ extension [StandIn] {
   }
 }
 
-/// The `--listener` option of several commands.
 struct StandInOptions: ParsableArguments {
   @Option(
     name: .customLong("listener"),

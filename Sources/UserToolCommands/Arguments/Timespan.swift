@@ -21,9 +21,7 @@ struct Timespan: ExpressibleByArgument {
     self.milliseconds = Int64(milliseconds)
   }
 
-  /// Throws if the unit is missing.
-  ///
-  /// The default unit of other options is seconds, but here you may mean days.
+  /// Throws if the unit is missing: the default of other options is seconds, but here days may be meant.
   func checkUnit(of option: String) throws(ValidationError) {
     if hasUnit { return }
     let number = text.dropLast()

@@ -22,7 +22,6 @@ struct UserConditions: ParsableArguments {
     help: ArgumentHelp("Only users that do not have this attribute; may be repeated.", valueName: "attribute"))
   var absent: [AttributeName] = []
 
-  /// The paragraph on conditions in the help texts.
   static let discussion = """
     A condition is an attribute (or id), an operator, and a value; quote it, because < and > mean something else to the \
     shell. The operators are = != < <= > >= ^= (starts with) *= (contains) and ~= (contains, in any case). A value is \
@@ -44,6 +43,5 @@ extension QueryText {
 }
 
 extension UserSelection {
-  /// Reads the conditions; throws for a mistake in one.
   init(_ options: UserConditions) throws(TextError) { try self.init(QueryText(options), .options) }
 }

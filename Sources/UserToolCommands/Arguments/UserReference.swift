@@ -4,7 +4,7 @@ import UserStoreText
 
 /// A user on the command line: an id, a name that only one user has, `id:` and an id, or `name:` and a name.
 ///
-/// A negative id, which only other programs give to a user, is `id:-5`, because `-5` is an option unless `--` precedes it.
+/// A negative id, which only other programs assign, is written `id:-5`, because `-5` is an option unless `--` precedes it.
 struct UserReference: ExpressibleByArgument, Sendable {
   let text: String
 
@@ -17,7 +17,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
   /// The id, if the text is a whole number.
   var id: User.ID? { Self.number(in: text).flatMap { Int64($0) }.map { User.ID($0) } }
 
-  /// The number in the text: all of it, or what follows the prefix; nil for any other text.
+  /// The text if it is a number, or the number after the prefix `id:`; nil for any other text.
   private static func number(in text: String) -> String? {
     let number = text.utf8.starts(with: idPrefix.utf8) ? text.droppingBytes(idPrefix.utf8.count) : text
     let digits = number.utf8.first == UInt8(ascii: "-") ? number.utf8.dropFirst() : number.utf8[...]
@@ -27,7 +27,6 @@ struct UserReference: ExpressibleByArgument, Sendable {
   private static let idPrefix = "id:"
   static let namePrefix = "name:"
 
-  /// An id as it can be typed.
   static func text(of id: User.ID) -> String { id.rawValue < 0 ? idPrefix + "\(id)" : "\(id)" }
 
   var name: String { text.utf8.starts(with: Self.namePrefix.utf8) ? text.droppingBytes(5) : text }
@@ -63,7 +62,7 @@ struct UserReference: ExpressibleByArgument, Sendable {
       .notFound, "\(ids.count) users are named \"\(name)\"", hint: "specify one of them by id", details: details)
   }
 
-  /// The names of the first 10,000 users, for suggestions; reading more would make a typing error slow.
+  /// The names of the first 10,000 users, for suggestions; reading more would take too long.
   private static func names<Mode>(_ transaction: inout Transaction<Mode>) throws -> [String] {
     var names: [String] = []
     try transaction.iterateUsers { user in

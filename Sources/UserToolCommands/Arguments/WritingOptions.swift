@@ -1,7 +1,6 @@
 import ArgumentParser
 import UserStore
 
-/// The options of every writing command.
 struct WritingOptions: ParsableArguments {
   @Flag(name: [.customShort("n"), .customLong("dry-run")], help: "Show what would change, without changing anything.")
   var isDryRun = false
@@ -10,7 +9,7 @@ struct WritingOptions: ParsableArguments {
 extension UserStore {
   private struct DryRun: Error {}
 
-  /// Writes; in a dry run, everything is rolled back after `body`.
+  /// Writes; a dry run rolls everything back after `body`.
   func write<Result>(
     origin: String, isDryRun: Bool, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {

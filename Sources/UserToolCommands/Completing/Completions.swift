@@ -2,9 +2,9 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// The completions of users and attributes, which come from the database.
+/// Completes users and attributes from the database.
 ///
-/// A shell waits for them while a line is being typed: they report no error, take little time, and create no database.
+/// A shell waits for them while somebody types, so they report no error, take little time, and create no database.
 struct Completions {
   private let shell: CompletionShell
   private let line: ShellLine
@@ -12,9 +12,9 @@ struct Completions {
   private let replaced: String
   private static let limit = 1_000
 
-  /// Reads what the completion script passes; nil if nothing can be completed, or the script is too old.
+  /// Reads the completion script's arguments; nil if nothing can be completed, or the script is too old.
   ///
-  /// The script of an older version, which may stay in a file for years, would run code in a name.
+  /// An old script, which may stay in a file for years, would run code in a name.
   private init?(_ words: [String]) {
     guard words.count == 3, words[0].isEmpty, let shell = CompletionShell.requesting else { return nil }
     self.shell = shell
@@ -24,11 +24,11 @@ struct Completions {
     guard line.last.raw.utf8.reversed().starts(with: replaced.utf8.reversed()) else { return nil }
   }
 
-  /// Names of users, with a prefix where a name alone would be read as an id or an option.
+  /// The names of users, with a prefix if a name alone would be read as an id or an option.
   static let users = kind { $0.users() }
   static let attributes = kind { $0.attributes() }
   static let assignments = kind { $0.attributes().map { $0 + "=" } }
-  /// Names of attributes, with a direction once a colon is typed.
+  /// The names of attributes, with a direction once a colon is typed.
   static let sortKeys = kind { completions in
     let names = completions.attributes()
     guard completions.line.last.text.utf8.contains(UInt8(ascii: ":")) else { return names }
@@ -41,20 +41,19 @@ struct Completions {
 
   // MARK: Filtering and quoting
 
-  /// The candidates that start with the typed text, quoted for the shell.
   private func offered(_ candidates: (Completions) -> [String]) -> [String] {
     let typed = line.last.text
     var known: Set<[UInt8]> = []
     let texts = candidates(self).filter { mayOffer($0) && known.insert(Array($0.utf8)).inserted }
     if shell != .bash { return texts }
     return texts.compactMap { text in
-      // A word that ends with = is not complete: the value follows.
+      // A word that ends with = is incomplete: the value follows.
       let ends = texts.count == 1 && text.utf8.last != UInt8(ascii: "=")
       return line.bashQuoted(text.droppingBytes(typed.utf8.count), ends: ends).map { replaced + $0 }
     }
   }
 
-  /// Whether a candidate starts with the typed text, and contains nothing that acts on the terminal.
+  /// Whether a candidate starts with the typed text and contains nothing that acts on the terminal.
   private func mayOffer(_ text: String) -> Bool { text.utf8.starts(with: line.last.text.utf8) && text.shown == text }
 
   // MARK: Candidates
@@ -76,10 +75,10 @@ struct Completions {
   /// Sorts after every text with the same beginning.
   private static let end = "\u{10FFFF}"
 
-  /// The names from `lower` up to `upper`, each spelled as it is offered.
+  /// The names from `lower` up to `upper`, as `spelled` writes them.
   ///
-  /// A shell inserts the common prefix of all candidates, so the names beyond the limit must have that prefix too. Usually
-  /// it is no longer than the typed text; then the names beyond the limit do not matter.
+  /// A shell inserts the common prefix of all candidates. Names beyond the limit therefore matter if that prefix is longer than
+  /// the typed text, which is rare.
   private func names(from lower: String, below upper: String, as spelled: (String) -> String?) -> [String] {
     var offered: [String] = []
     try? read { transaction in
@@ -93,7 +92,6 @@ struct Completions {
     return offered
   }
 
-  /// Whether the candidates have a common prefix that is longer than the typed text.
   private func haveMoreInCommon(_ texts: [String]) -> Bool {
     let count = line.last.text.utf8.count
     return Set(texts.filter(mayOffer).map { $0.utf8.dropFirst(count).first }).count < 2
@@ -101,12 +99,11 @@ struct Completions {
 
   private func attributes() -> [String] {
     var names = AttributeName.builtIn
-    // A word that starts with a dash is an option.
+    // The shell would read a word that starts with a dash as an option.
     try? read { names += try $0.attributeNames.filter { !$0.text.utf8.starts(with: "-".utf8) } }
     return names.map(\.text)
   }
 
-  /// Reads the database that the command line specifies.
   private func read(_ body: (inout ReadTransaction) throws -> Void) throws {
     var common = CommonOptions()
     if database?.isExpanded ?? false { return }

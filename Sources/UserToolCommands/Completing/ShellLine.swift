@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A command line up to the cursor, read as its shell reads it: its words, and the quotes that are open at the cursor.
+/// A command line up to the cursor, as its shell reads it: its words, and the quotes that are open at the cursor.
 struct ShellLine {
   struct Word {
     var text = ""
@@ -42,10 +42,9 @@ struct ShellLine {
   }
 
   private mutating func addEscaped(_ scalar: Unicode.Scalar) {
-    // Whether the shell removes the backslash.
     let removesBackslash: Bool
     switch quote {
-    // fish turns some escaped letters into control characters, which are not typed to find a user.
+    // fish turns some escaped letters into control characters, which nobody types to find a user.
     case .none:
       removesBackslash = true
       if shell == .fish, scalar.properties.isAlphabetic || scalar.value < 0x3A && scalar.value > 0x2F { expand() }
@@ -89,10 +88,10 @@ struct ShellLine {
 
   // MARK: Writing
 
-  /// Quotes `text` so that bash reads it as the continuation of the last word; `ends` says whether the word is complete.
+  /// Quotes `text` as bash's continuation of the last word; `ends` says whether the word is complete.
   ///
-  /// - Returns: nil if the open quotes cannot contain the text. In double quotes that is `!`, which recalls old commands
-  ///   there too; closing the quotes first would confuse readline.
+  /// - Returns: The quoted text; nil if the open quotes cannot contain it. In double quotes that is `!`, which recalls old
+  ///   commands there too; closing the quotes first would confuse readline.
   func bashQuoted(_ text: String, ends: Bool) -> String? {
     switch quote {
     case .single: return text.utf8.contains(UInt8(ascii: "'")) ? nil : text + (ends ? "'" : "")

@@ -6,15 +6,12 @@ struct CursorFile: Sendable {
   let name: String
   let path: String
 
-  /// Finds the file, which may be missing.
   init(_ file: String, _ common: CommonOptions) throws(Failure) {
     name = file
     path = try common.writable(file).path
   }
 
-  /// The cursor; nil if there is no file.
-  ///
-  /// Throws if the file cannot be read or does not contain a cursor.
+  /// The cursor; nil if there is no file; throws if the file cannot be read or does not contain a cursor.
   func read() throws(Failure) -> Cursor? {
     guard let bytes = try System.read(path) else { return nil }
     let text = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)

@@ -1,27 +1,26 @@
 import UserStore
 import UserStoreText
 
-/// Follows the log and prints it, until it has printed enough lines or is canceled.
+/// Prints the log until it has printed enough lines or is canceled.
 ///
-/// It pulls from the log, so that a slow reader of its output neither delays a writer nor takes memory.
+/// It pulls from the log, so a slow reader of the output neither delays a writer nor takes memory.
 struct Follower {
   /// Where to start, and where to save the position.
   enum Start: Sendable {
     case currentState
     case after(Cursor)
     case file(CursorFile)
-    /// The name of a consumer; its position is in the database.
+    /// The name of a consumer, whose position is in the database.
     case consumer(String)
   }
 
   let watch: WatchCommand
   private let beginning: Start
-  /// nil to print changes instead of listener calls.
+  /// The listeners whose calls are printed; nil to print changes.
   private let standIns: [StandIn]?
   private var printer: StreamPrinter
-  /// The end of the last set that was written in full; nil before the first.
+  /// The end of the last set that was printed in full; nil before the first.
   private var position: Cursor?
-  /// The consumer that keeps the position in the database, if any.
   private var consumer: Consumer?
   private var isReady = false
 
@@ -63,7 +62,6 @@ struct Follower {
 
   // MARK: Starting
 
-  /// Opens the store for reading, unless a consumer's position must be written.
   private func open(isReplaced: Bool = false) async throws -> UserStore? {
     let access: Configuration.Access = if case .consumer = beginning { .readWrite } else { .readOnly }
     return try await watch.common.openWaiting(access, isReplaced: isReplaced)
@@ -71,7 +69,7 @@ struct Follower {
 
   /// Finds the position to start from, reports that the watch is ready, and prints the current state if needed.
   ///
-  /// - Returns: nil if the state could not be printed: then its position must not be saved.
+  /// - Returns: The position; nil if the state was not printed in full, so that the position must not be saved.
   private mutating func start(_ store: UserStore, after reset: StoreError.Code?) async throws -> Cursor? {
     if reset == nil, let cursor = try await savedPosition(store) {
       try await resume(store, after: cursor)
@@ -97,29 +95,29 @@ struct Follower {
     return printer.hasGivenUp ? nil : cursor
   }
 
-  /// The saved position; nil if there is none, and the watch starts from the current state.
+  /// The saved position; nil if there is none and the watch starts from the current state.
   private mutating func savedPosition(_ store: UserStore) async throws -> Cursor? {
     switch beginning {
     case .currentState: return nil
     case .after(let cursor): return cursor
     case .file(let file): return try file.read()
     case .consumer(let name):
-      // A new name is claimed after the current state is printed: if the watch is killed before, the next one prints
-      // the state again.
+      // A new name is claimed only after the current state is printed: if the watch is killed before, the next one prints it
+      // again.
       guard try await store.read({ try $0.consumers() }).contains(where: { $0.isNamed(name) }) else { return nil }
       consumer = try await store.consumer(name)
       return try await consumer?.cursor()
     }
   }
 
-  /// Saves the first position, which follows the current state.
+  /// Saves the first position, the end of the current state.
   private mutating func save(_ cursor: Cursor, in store: UserStore, isReset: Bool) async throws {
     position = cursor
     switch beginning {
     case .currentState, .after: break
     case .file(let file): try file.write(cursor)
     case .consumer(let name):
-      // Also if the watch is canceled now: the state is printed, and the message at the end names the consumer.
+      // Even if the watch has just been canceled: the state is printed, and the message at the end names the consumer.
       let consumer = try await store.consumer(name, from: .after(cursor))
       if isReset { try await consumer.reset(to: cursor) }
       self.consumer = consumer
@@ -128,7 +126,7 @@ struct Follower {
 
   private mutating func resume(_ store: UserStore, after cursor: Cursor) async throws {
     try chooseUser(in: store)
-    // Throws if the log does not continue from the cursor, before the watch reports that it is ready.
+    // Before reporting readiness, throws if the log does not continue from the cursor.
     try await store.verify(cursor)
     position = cursor
     reportReady(at: cursor, of: store)
@@ -138,7 +136,7 @@ struct Follower {
     try store.read { transaction in try chooseUser(&transaction, mustExist: false) }
   }
 
-  /// Resolves the requested user; unless it must exist, an id may be that of a removed user, which the log may still have.
+  /// Finds the requested user; unless it must exist, an id may be that of a removed user, whom the log may still contain.
   private mutating func chooseUser(_ transaction: inout ReadTransaction, mustExist: Bool) throws {
     if printer.filter.user != nil { return }
     if !mustExist, let id = watch.user?.id {
@@ -148,11 +146,10 @@ struct Follower {
     }
   }
 
-  /// The users whose state is printed, and what to say about the others.
   private func currentState(
     _ transaction: inout ReadTransaction, at cursor: Cursor
   ) throws -> (users: [User], note: String?) {
-    // The users are copied, so that a slow reader of the output does not keep the transaction open.
+    // The users are copied: a slow reader of the output must not keep the transaction open.
     if let id = printer.filter.user { return (try transaction.user(id).map { [$0] } ?? [], nil) }
     if watch.initialState == .all { return (try transaction.users(), nil) }
     let size = LiveTerminal.shared.size
@@ -166,7 +163,7 @@ struct Follower {
       }
       return Signals.shared.status == nil
     }
-    // After a signal, the others were not counted.
+    // After a signal, the other users were not counted.
     return (screenful.users, Signals.shared.status == nil ? screenful.note : nil)
   }
 
@@ -186,7 +183,6 @@ struct Follower {
 
   // MARK: Following
 
-  /// Prints the sets of a feed; returns when enough lines are printed, or when the task is canceled.
   private mutating func follow<Feed: AsyncSequence>(_ feed: Feed) async throws where Feed.Element == ChangeSet {
     for try await set in feed {
       guard try printer.print(set, to: standIns) else { return }
@@ -199,8 +195,7 @@ struct Follower {
     position = set.cursor
     if case .file(let file) = beginning { try file.write(set.cursor) }
     do { try await consumer?.acknowledge(set) } catch {
-      // A long write by another program, or a server that is restarted, must not end the watch: the position is saved with the
-      // next one, or at the end.
+      // A long write by another program or a restarted server must not end the watch: a later set or the end saves the position.
       if error.code != .busy, error.code != .connectionLost { throw error }
     }
   }

@@ -14,16 +14,16 @@ struct ScreenfulOfState {
   private(set) var others = 0
   private var rows: Int
 
-  /// The lines above and below the state: that the watch is ready, how many users follow, and that of the cursor.
+  /// The lines around the state: the watch is ready, the number of other users, and the cursor.
   private static let otherRows = 3
 
   init(rows: Int) {
     self.rows = rows - Self.otherRows
   }
 
-  /// Adds a user whose state takes some rows; the first user is chosen even if it does not fit.
+  /// Adds a user if its rows fit; the first user is added in any case.
   ///
-  /// The rows are not counted when the screen is full: laying out the state of every user of a large database takes long.
+  /// Rows are not counted when the screen is full: laying out every user of a large database takes long.
   mutating func add(_ user: User, taking count: @autoclosure () -> Int) {
     if others > 0 { return others += 1 }
     let height = count()
@@ -32,14 +32,13 @@ struct ScreenfulOfState {
     users.append(user)
   }
 
-  /// What to say about the other users; nil if there are none.
   var note: String? {
     others == 0 ? nil : "and \(others.grouped) more; --initial all prints \(others == 1 ? "it" : "them") too"
   }
 }
 
 extension Int {
-  /// The number with commas between groups of three digits.
+  /// The number with commas: `1,234,567`.
   var grouped: String {
     let digits = String(self)
     return String(

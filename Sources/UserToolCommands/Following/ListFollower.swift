@@ -1,7 +1,7 @@
 import UserStore
 import UserStoreText
 
-/// Follows a list and shows it, until it is canceled: as a table on the terminal, or as JSON.
+/// Shows a list until it is canceled, as a table on the terminal or as JSON.
 struct ListFollower: Sendable {
   let common: CommonOptions
   let request: ListRequest
@@ -13,7 +13,7 @@ struct ListFollower: Sendable {
     }
   }
 
-  /// Follows the number of users, and prints it each time it changes.
+  /// Prints the number of users each time it changes.
   func runCount() async throws {
     var printer = RecordPrinter(ofCountsIn: common.recordFormat, areMany: true, to: Output(), common.style)
     var isFirst = true
@@ -31,7 +31,7 @@ struct ListFollower: Sendable {
 
   private func noteEnd(_ message: String, isBelowTable: Bool = false) {
     guard Signals.shared.status != nil else { return }
-    // No ^C is shown while a table is drawn.
+    // The terminal shows no ^C while a table is drawn.
     common.note((isBelowTable ? "" : Signals.shared.lineEnd) + message)
   }
 
@@ -54,15 +54,15 @@ struct ListFollower: Sendable {
     async let drawing: Void = screen.run()
     let result: Result<Revision?, any Error>
     do { result = .success(try await followList(screen.show)) } catch { result = .failure(error) }
-    // Also after an error, which is reported below the table.
+    // Even after an error, which is reported below the table.
     screen.finish()
     await drawing
     return try result.get()
   }
 
-  /// Calls `show` with the versions of the list, and with nil before those of another file that takes the place of the database.
+  /// Calls `show` with each version of the list, and with nil when another file has replaced the database.
   ///
-  /// Returns the revision of the last version; nil if there is none.
+  /// - Returns: The revision of the last version; nil if there was none.
   private func followList(_ show: (Rows?) -> Void) async throws -> Revision? {
     var revision: Revision?
     try await follow { store in
@@ -74,7 +74,7 @@ struct ListFollower: Sendable {
     return revision
   }
 
-  /// Calls `show` with a value of the database each time it changes, and with nil before those of a file that takes its place.
+  /// Calls `show` with each value, and with nil when another file has replaced the database.
   private func follow<Value: Sendable>(
     _ value: (UserStore) async throws -> Listenable<Value>, show: (Value?) -> Void
   ) async throws {
@@ -94,7 +94,7 @@ struct ListFollower: Sendable {
     }
   }
 
-  /// Closes the store when another file has taken the place of the open one, which ends the list's values.
+  /// Closes the store when another file has replaced it, which ends the list's values.
   private static func closeWhenReplaced(_ store: UserStore) -> SubscriptionToken {
     store.listeners.bind(to: .everything) { [weak store] set in
       guard set.discontinuity == .replaced else { return }

@@ -6,16 +6,15 @@ struct ListFrame {
   var users: [User]
   var count: Int
   var revision: Revision
-  /// The largest number of users that the list may have; nil if it has all users that meet the conditions.
+  /// The query's limit; nil if the list contains all users that meet the conditions.
   var limit: Int?
-  /// The attributes that precede others if not all fit.
+  /// The attributes that come first if not all fit.
   var first: [AttributeName] = []
-  /// The attributes that have just changed, which are marked.
+  /// The marks of attributes that have just changed.
   var marks = ListMarks()
 
-  /// The lines, no more than fit on the terminal.
   func lines(_ style: Style, columns: Int, rows: Int) -> [String] {
-    // One column stays free, because erasing the rest of a full line would erase its last character.
+    // One column stays free: erasing the rest of a full line would erase its last character.
     let width = max(1, columns - 1)
     let footer = footer.cut(to: width)
     let room = rows - 2
@@ -32,26 +31,25 @@ struct ListFrame {
   }
 
   private var footer: String {
-    // Whether there are further users is unknown.
+    // At the limit, there may be further users.
     "\(count == limit ? "first " : "")\(count) user\(count == 1 ? "" : "s")  rev \(revision)  (Ctrl-C to stop)"
   }
 }
 
 /// The attributes of users that changed a moment ago.
 struct ListMarks {
-  /// When each attribute stops being marked; nil for the name stands for all attributes of the user.
+  /// The time at which each mark ends; the name nil stands for all attributes of the user.
   private var ends: [User.ID: [AttributeName?: Int64]] = [:]
 
   static let duration: Int64 = 1_500
 
-  /// Marks some attributes of a user, or all of them.
   mutating func add(_ attributes: [AttributeName]?, of user: User.ID, at now: Int64) {
     for attribute in attributes.map({ $0.map(Optional.some) }) ?? [nil] {
       ends[user, default: [:]][attribute] = now + Self.duration
     }
   }
 
-  /// Removes the marks that have expired, and returns the time when the next one expires; nil if there is none.
+  /// Removes expired marks, and returns the time at which the next one expires.
   mutating func expire(at now: Int64) -> Int64? {
     ends = ends.mapValues { $0.filter { $0.value > now } }.filter { !$0.value.isEmpty }
     return ends.values.lazy.flatMap(\.values).min()

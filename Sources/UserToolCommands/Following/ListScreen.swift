@@ -2,13 +2,13 @@ import Dispatch
 import UserStore
 import UserStoreText
 
-/// Draws a list on the terminal when its rows, its marks, or the terminal's size change, at most about 30 times a second.
+/// Draws a list when its rows, its marks, or the terminal's size change, at most about 30 times a second.
 final class ListScreen: Sendable {
   private struct State {
     var frame: ListFrame
     var shown = Rows()
     var hasRows = false
-    /// When a mark that is already scheduled ends.
+    /// The end of a mark for which a frame is already scheduled.
     var nextEnd: Int64?
   }
 
@@ -18,7 +18,7 @@ final class ListScreen: Sendable {
   private let waker: AsyncStream<Void>.Continuation
 
   private static let interval = Duration.milliseconds(33)
-  /// In a burst of more changes than this, nothing is marked.
+  /// With more steps than this at once, nothing is marked.
   private static let markLimit = 1_000
 
   init(_ style: Style, _ request: ListRequest) {
@@ -27,12 +27,12 @@ final class ListScreen: Sendable {
       State(
         frame: ListFrame(
           users: [], count: 0, revision: Revision(rawValue: 0), limit: request.query.limit, first: request.attributes)))
-    // A change while a frame is drawn, or several, lead to one more frame.
+    // Changes while a frame is drawn lead to one more frame.
     (wakes, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     observeTerminal()
   }
 
-  /// Shows another version of the list; with nil, keeps the last frame until there are rows of another file.
+  /// Shows another version of the list; nil keeps the last frame until there are rows of another file.
   func show(_ rows: Rows?) {
     guard let rows else { return state.withLock { $0.hasRows = false } }
     let old = state.withLock { $0.hasRows ? $0.shown : nil }
@@ -49,10 +49,10 @@ final class ListScreen: Sendable {
   func run() async {
     for await _ in wakes {
       draw()
-      // Without this, a burst of changes would be drawn more often than a terminal can show it.
+      // A terminal cannot show a burst of changes faster.
       try? await Task.sleep(for: Self.interval)
     }
-    // The last frame stays on the terminal.
+    // The last frame stays on the terminal, without marks.
     state.withLock { $0.frame.marks = ListMarks() }
     draw()
     LiveTerminal.shared.end(isFinal: false)
@@ -63,7 +63,7 @@ final class ListScreen: Sendable {
   private func draw() {
     let size = LiveTerminal.shared.size
     let (frame, end) = state.withLock { state in
-      // Before the frame is taken, which must not have marks whose time is over.
+      // Before the frame is taken, which must not contain expired marks.
       let end = state.frame.marks.expire(at: System.uptime)
       let isScheduled = end == state.nextEnd
       state.nextEnd = end
@@ -78,7 +78,7 @@ final class ListScreen: Sendable {
     }
   }
 
-  /// Draws again when the size changes, and lends the terminal to the shell while the process is stopped with Ctrl-Z.
+  /// Draws again when the size changes; while Ctrl-Z stops the process, the shell has the terminal.
   private func observeTerminal() {
     Signals.shared.observe(System.windowChange) { [waker] in waker.yield() }
     Signals.shared.observe(System.terminalStop) {

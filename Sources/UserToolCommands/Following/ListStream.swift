@@ -1,9 +1,8 @@
 import UserStore
 
-/// Prints a list that is followed as JSON: a line for each row, then a line for each step.
+/// Prints a followed list as JSON: a line for each row, then a line for each step.
 struct ListStream {
   private let output: Output
-  /// Whether the lines are the elements of one JSON array.
   private let isArray: Bool
   private var shown: Rows?
 
@@ -12,11 +11,11 @@ struct ListStream {
     self.output = output
   }
 
-  /// Prints the differences from the last version; or all rows of the first version, and of another file after nil.
+  /// Prints the steps from the last version; all rows of the first version, and after nil those of another file.
   mutating func show(_ rows: Rows?) {
     let reason = rows == nil ? .replaced : shown.flatMap { _ in rows?.discontinuity }
     if let reason {
-      // The next rows do not continue the rows before.
+      // The next rows do not continue the previous ones.
       write(.object([("op", .text("reset")), ("reason", .text(reason.rawValue))]))
       shown = nil
     }
@@ -34,7 +33,7 @@ struct ListStream {
   // MARK: Lines
 
   private func printAll(_ rows: Rows) {
-    // A reader must learn that there are no rows, and the cursor.
+    // Without rows, a reader still needs the cursor.
     if rows.isEmpty { write("empty", at: rows.cursor) }
     for (index, user) in rows.enumerated() {
       if output.hasGivenUp || Signals.shared.status != nil { return }
@@ -43,7 +42,7 @@ struct ListStream {
   }
 
   private func print(_ changes: RowChanges, from old: Rows, at cursor: Cursor?) {
-    // Rows leave before anything else happens, the last one first.
+    // Rows leave before all other steps, the last one first.
     var removed = changes.deletions.reversed().makeIterator()
     for (number, step) in changes.steps.enumerated() {
       let isLast = number == changes.steps.count - 1
@@ -58,10 +57,10 @@ struct ListStream {
     }
   }
 
-  /// Writes a line; only the last one of a version has the cursor, as in `watch`.
+  /// Writes a line; as in `watch`, only the last line of a version has the cursor.
   ///
-  /// The index is the position after the step, or, for a row that leaves, before it; that row has no record. `changed` has the
-  /// attributes that differ from before.
+  /// The index is the position after the step; that of a leaving row, which has no record, is the position before it. `changed`
+  /// are the attributes that differ.
   private func write(
     _ operation: String, from start: Int? = nil, _ index: Int? = nil, _ user: User? = nil,
     _ changed: [AttributeName]? = nil, isLeaving: Bool = false, at cursor: Cursor?, isLast: Bool = true

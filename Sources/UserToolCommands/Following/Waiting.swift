@@ -2,11 +2,11 @@ import Dispatch
 import UserStore
 import UserStoreText
 
-/// Ends a command that follows changes: on a signal, on a timeout, or when the reader of its output has gone away.
+/// Ends a following command on a signal, on a timeout, or when its output has no reader.
 enum Deadline {
-  /// Runs `body`, which must return soon after its task is canceled, and returns whether it is done.
+  /// Runs `body`, which must return soon after its task is canceled, and return whether it is done.
   ///
-  /// Throws `Exit` if it is not done, because it was canceled or took longer than `timeout`.
+  /// Throws `Exit` if a signal, the timeout, or a closed output ended it first.
   static func run(timeout: Duration?, _ body: @escaping @Sendable () async throws -> Bool) async throws {
     let task = Task { try await body() }
     Signals.shared.takeOver { task.cancel() }
@@ -17,11 +17,11 @@ enum Deadline {
       }
     }
     endWhenUnread()
-    // If `body` is done, the reader has everything, even if it has gone away.
+    // If `body` is done, its whole output was read, even if the reader has gone away.
     if try await !task.value { try Signals.shared.check() }
   }
 
-  /// Notices a closed pipe at once, not only at the next line, which may never be written.
+  /// Notices a closed pipe before the next line, which may never be written.
   private static func endWhenUnread() {
     DispatchQueue(label: "usertool.output").async {
       if System.waitUntilUnread(1) { Signals.shared.end(with: .brokenPipe) }
@@ -29,13 +29,11 @@ enum Deadline {
   }
 }
 
-/// Opening the store to follow it, which may have to wait.
 extension CommonOptions {
-  /// Opens the store, and waits if it cannot be opened yet.
+  /// Opens the store, or waits until it can be opened.
   ///
-  /// A process without write permission waits for a writer, without a limit. After the file was replaced, an incomplete file
-  /// is retried for two seconds.
-  ///
+  /// A process without write permission waits for a writer, without a limit. After the file was replaced, an incomplete file is
+  /// retried for two seconds.
   /// - Returns: The store; nil if a signal ended the command.
   func openWaiting(_ access: Configuration.Access, isReplaced: Bool = false) async throws -> UserStore? {
     let arrival = if case .file(let path) = try database { try FileArrival(of: path) } else { FileArrival?.none }
@@ -51,14 +49,14 @@ extension CommonOptions {
         attempts -= 1
         let isIncomplete = [.noInput, .badData].contains(error.status) || error.code == .moved
         guard attempts > 0, isIncomplete else { throw error }
-        // While another file takes the place of the database, it is missing or incomplete for a moment.
+        // While another file replaces the database, it is missing or incomplete for a moment.
         try? await Task.sleep(for: .milliseconds(50))
       }
     }
     return nil
   }
 
-  /// Reports that changes by other processes are found by looking, which takes longer, if that is so.
+  /// Reports that the store polls for changes by other processes, if it does.
   func noteMissingFileEvents(of store: UserStore) {
     if store.hasFileEvents { return }
     note("file events are not available (their limit may be reached): checking for changes four times a second")

@@ -2,25 +2,25 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// The command line that was probably meant by one that was rejected.
+/// A likely correction of a rejected command line.
 ///
 /// A correction becomes a hint only if the parser accepts it.
 struct Correction {
   /// The words without the tool's name.
   let words: [String]
-  /// The hint, if it is not the whole command line.
+  /// The hint; nil for the whole command line.
   private(set) var hint: String?
-  /// Whether the words mean the same as the rejected ones, so that a mistake in them is the mistake.
+  /// Whether the words mean the same as the rejected ones; then a mistake in them is reported instead.
   private(set) var isSame = false
 
   var text: String { hint ?? "did you mean: " + (["usertool"] + words.map { $0.shellWord() }).joined(separator: " ") }
 
   // MARK: Whole command lines
 
-  /// The number of names that a command takes, for commands that take nothing else.
+  /// The number of names of each command that takes nothing else.
   private static let nameCounts = ["add": 1, "get": 1, "rename": 2, "remove": 1, "watch": 1, "log": 1, "purge": 1]
 
-  /// The corrections of the words that are no options; the options stay.
+  /// A correction of the plain words; the options stay.
   static func ofLine(_ line: CommandWords) -> Correction? {
     let words = line.plain
     switch line.command {
@@ -38,7 +38,7 @@ struct Correction {
     }
   }
 
-  /// The line with a negative number as an id, where a user is expected, or after `--`; nil without one.
+  /// The line with a negative number written as an id where a user is expected, else after `--`; nil without one.
   static func ofNegative(_ line: CommandWords) -> Correction? {
     var words = line.plain
     guard words.contains(where: CommandWords.isNegative) else { return nil }
@@ -46,7 +46,7 @@ struct Correction {
     return Correction(words: line.with(plain: words), isSame: true)
   }
 
-  /// The line with a name that the shell split at its spaces.
+  /// The line with a name that the shell has split at its spaces.
   static func joinedName(_ line: CommandWords) -> Correction? {
     let words = line.plain
     guard let count = nameCounts[line.command], words.count > count else { return nil }
@@ -56,7 +56,7 @@ struct Correction {
       words: line.with(words.prefix(count - 1) + [words.dropFirst(count - 1).joined(separator: " ")]))
   }
 
-  /// The list with the words as conditions, each or all together; nil if they are none.
+  /// The list with the words as conditions, each alone or all joined; nil if they are none.
   private static func list(_ line: CommandWords) -> Correction? {
     let words = line.plain
     guard let conditions = [words, [words.joined()]].first(where: areConditions), !words.isEmpty else { return nil }
@@ -73,7 +73,7 @@ struct Correction {
     return texts.allSatisfy { ConditionText($0, .options).isClear } && (try? ListRequest(query, .options)) != nil
   }
 
-  /// The command with the name that the tool has for the action; nil if the action is not known at all.
+  /// The command with its own name for the action; nil for an unknown action.
   private static func index(_ line: CommandWords) -> Correction? {
     let actions = IndexCommand.Action.allCases.map(\.rawValue)
     guard let word = line.plain.first, !actions.contains(word) else { return nil }
@@ -106,9 +106,7 @@ struct Correction {
 
   // MARK: Options
 
-  /// The correction of an option that the tool has in another form; nil if there is none.
-  ///
-  /// Only the parser's message shows which mistake it is.
+  /// A correction of an option that the tool writes differently; only the parser's message shows the mistake.
   static func ofOption(in words: [String], _ message: String) -> Correction? {
     for (index, word) in words.enumerated() {
       if message.contains("Unknown option '\(word)'"), let correction = format(word, at: index, of: words) {
@@ -132,7 +130,7 @@ struct Correction {
       words: replacing(index...index, of: words, by: ["--format", format]), hint: "did you mean --format \(format)?")
   }
 
-  /// A value that starts with a dash, such as -1 and -age, which the parser takes for an option.
+  /// An option whose value starts with a dash, such as -1 and -age, which the parser reads as an option.
   private static func hidden(_ value: String, of option: String, at index: Int, of words: [String]) -> Correction? {
     guard option.hasPrefix("--"), value.hasPrefix("-"), value.dropFirst().first != "-", !value.dropFirst().isEmpty,
       CommonOptions.names[value] == nil

@@ -4,9 +4,9 @@ import UserStore
 enum ExitStatus: Int32 {
   case success = 0
   case failure = 1
-  /// There is no such user, attribute or revision, or several users have the name.
+  /// No such user, attribute or revision, or several users with the name.
   case notFound = 3
-  /// `--expect` was not met, a value changed after the write to undo, or another consumer took over the name.
+  /// `--expect` was not met, the value to undo has changed since, or another consumer took over the name.
   case conflict = 4
   /// Another process held the database for too long, or a replica is too far behind.
   case busy = 5
@@ -15,7 +15,7 @@ enum ExitStatus: Int32 {
   case usage = 64
   /// Bad input data: a value, a cursor, or a file that is not a store.
   case badData = 65
-  /// There is no input file or no database.
+  /// No input file or no database.
   case noInput = 66
   case cannotCreate = 73
   case noPermission = 77

@@ -1,17 +1,16 @@
 import UserStore
 import UserStoreText
 
-/// Why a command failed: a message, a hint, and the exit code.
 struct Failure: Error {
   let status: ExitStatus
-  /// The store's code; nil if the failure does not come from the store.
+  /// The store's code; nil for failures of the tool itself.
   private(set) var code: StoreError.Code?
   let message: String
   /// What the user can do, in one line.
   var hint: String?
   /// Lines between the message and the hint, such as candidates.
   var details: [String] = []
-  /// Whether it says that something was committed, or may have been; then it is reported also after a signal.
+  /// Whether the failure reports that something was, or may have been, committed; it is then printed even after a signal.
   private(set) var tellsOfCommit: Bool
 
   init(
@@ -26,7 +25,7 @@ struct Failure: Error {
 }
 
 extension Failure {
-  /// A failure for an error of the store, with the command's own hint, or else that of the error or of its code.
+  /// A failure for an error of the store, with the command's own hint, else the error's, else the one for its code.
   init(_ error: StoreError, hint: String? = nil) {
     // Not the status of `cannotOpen`: nothing is wrong with the file.
     let lacksDescriptors = error.meansNoDescriptors
@@ -37,7 +36,6 @@ extension Failure {
     tellsOfCommit = error.code == .commitUnknown
   }
 
-  /// A failure to open a database.
   init(_ error: StoreError, opening database: DatabaseAddress) {
     self.init(error, in: database)
     if [.notFound, .needsAdoption].contains(error.code) { hint = Self.hint(for: error.code) }
@@ -46,7 +44,7 @@ extension Failure {
     }
   }
 
-  /// Whether `usertool init` creates a database at a path; with its folder, if that is missing.
+  /// Whether `usertool init` can create a database at a path, and its folder if that is missing.
   private static func canBeCreated(_ path: String) -> Bool {
     do throws(StoreError) { _ = try WritablePath(path, createsDatabase: true) } catch {
       return !System.exists(Files.split(path).folder)
@@ -54,7 +52,6 @@ extension Failure {
     return true
   }
 
-  /// A failure with a hint that fits the database.
   init(_ error: StoreError, in database: DatabaseAddress) {
     self.init(error)
     guard case .postgres = database, error.hint == nil else { return }
@@ -94,9 +91,9 @@ extension Failure {
 }
 
 extension Failure {
-  /// A failure for a mistake in an option or an argument, with carets under the scalars with the mistake.
+  /// A failure for a mistake in an option or an argument, with carets below the mistake.
   ///
-  /// A value that cannot be one needs neither the option's name nor carets: the message has the value.
+  /// For an impossible value, the message names it, and neither the option nor carets are needed.
   init(_ mistake: TextError) {
     let isValue = mistake.kind == .value && mistake.range != nil
     let prefix = isValue ? nil : mistake.parameter.map { "--\($0): " }
@@ -113,7 +110,7 @@ extension Failure {
       String(String.UnicodeScalarView(text.unicodeScalars.dropFirst(range.lowerBound).prefix(range.count))).shown
         .columns
     }
-    // One where something is missing.
+    // At least one caret, where something is missing.
     let carets = String(repeating: "^", count: max(1, columns(range)))
     return [text.shown, String(repeating: " ", count: columns(0..<range.lowerBound)) + carets]
   }

@@ -1,13 +1,13 @@
 import UserStore
 import UserStoreText
 
-/// The requested attributes that no user has, which are mostly mistyped.
+/// The requested attributes that no user has; most of them are mistyped.
 struct UnknownAttributes {
   private let requested: [AttributeName]
-  /// Those that no user had so far.
+  /// The attributes that no user read so far has.
   private var missing: [AttributeName]
 
-  /// At most so many users are read for a note about a list that does not read all users.
+  /// The largest number of users to read for a note if the list did not read them all.
   private static let limit = 10_000
 
   init(_ attributes: [AttributeName]) {
@@ -24,7 +24,7 @@ struct UnknownAttributes {
 
   /// One line for each attribute that no user has.
   ///
-  /// Reads all users only if the list has done so too, which `isWhole` says: with an index, it has not.
+  /// Reads all users only if the list did so too: if it is whole and used no index.
   mutating func notes(_ transaction: inout ReadTransaction, isWhole: Bool) throws -> [String] {
     if missing.isEmpty { return [] }
     // An attribute with an index was not mistyped.
@@ -40,7 +40,6 @@ struct UnknownAttributes {
     }
   }
 
-  /// The attributes of the first users, and whether these are all users.
   private static func sample(_ transaction: inout ReadTransaction) throws -> (names: Set<AttributeName>, areAll: Bool) {
     var names: Set<AttributeName> = []
     var count = 0
@@ -53,21 +52,20 @@ struct UnknownAttributes {
   }
 }
 
-/// Attributes that no user had before the write, some of which are mistyped.
+/// Attributes that no user had before the write; some are mistyped.
 struct NewAttributes {
-  /// One line for each attribute.
   private(set) var notes: [String] = []
-  /// The attributes of an import that were looked at.
+  /// The attributes of an import that are already checked.
   private var seen: Set<AttributeName> = []
-  /// The attributes that users had before the first new one of an import.
+  /// All attributes before the first new one of an import.
   private var known: [AttributeName]?
 
-  /// Notes the new attributes among those that are about to be set; `id` is nil for a user that is being added.
+  /// Notes the new attributes among those about to be set; `id` is nil for a user that is being added.
   mutating func look(
     at attributes: [AttributeName], of id: User.ID?, in transaction: inout WriteTransaction
   ) throws(StoreError) {
     for attribute in attributes where !AttributeName.builtIn.contains(attribute) {
-      // First the user's own attributes, which takes one lookup; to find that no user has one takes a scan of all users.
+      // The user's own attributes take one lookup; finding that no user has one takes a scan.
       if let id, try !transaction.storedValue(attribute, of: id).isNull { continue }
       if try transaction.hasAttribute(attribute) { continue }
       let known = try transaction.attributeNames + AttributeName.builtIn
@@ -75,7 +73,7 @@ struct NewAttributes {
     }
   }
 
-  /// Notes the new attributes of a record that is about to be imported, if their names are nearly those of others.
+  /// Notes the new attributes of a record to import whose names resemble others.
   mutating func look(
     atImported attributes: some Sequence<AttributeName>, in transaction: inout WriteTransaction
   ) throws(StoreError) {

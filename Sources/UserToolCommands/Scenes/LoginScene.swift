@@ -1,6 +1,6 @@
 import UserStore
 
-/// A manager notifies its observers of logins and logouts; a label observes it while it is on the screen.
+/// A manager notifies observers of logins and logouts; a label observes while it is on the screen.
 ///
 /// Observers have no names: each lives as long as its token. Code that has the manager can observe, but cannot notify.
 struct LoginScene {
@@ -36,7 +36,7 @@ struct LoginScene {
     manager.logOut()
   }
 
-  /// Adds a handler that implements only one notification, and removes it by disposing its token.
+  /// Adds a handler of one notification, and disposes its token.
   private func countLogins() throws {
     try stage.announce("A second observer counts only logins; then Ada logs in:")
     let count = Lock(0)
@@ -53,7 +53,7 @@ struct LoginScene {
   }
 }
 
-/// Has the user that is logged in; any code can observe that, only the manager can change it.
+/// The owner of the current user: any code can observe the user, and only the manager can change it.
 private final class LoginManager: Sendable {
   let user: Listenable<String?>
   let observers: Observers<LoginHandler>
@@ -95,7 +95,6 @@ private struct LoginHandler: NotificationHandler {
   }
 }
 
-/// Shows the user that is logged in, while the label is on the screen.
 private final class LoginLabel {
   private let manager: LoginManager
   let stage: Stage

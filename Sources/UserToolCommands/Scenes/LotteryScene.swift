@@ -1,6 +1,6 @@
 import UserStore
 
-/// A lottery's numbers, each bound to its labels and controls: a change to one of them reaches all.
+/// A lottery's numbers, each bound to its labels and controls, so that a change to one reaches all.
 @MainActor struct LotteryScene {
   let stage: Stage
   private let lottery = Lottery()

@@ -16,9 +16,7 @@ enum Scene: String, CaseIterable {
     }
   }
 
-  /// Plays the scene in less than ten seconds, and shows the number of objects that it leaves behind.
-  ///
-  /// Throws `Exit` after a signal.
+  /// Plays the scene in less than ten seconds, and shows how many objects are left; throws `Exit` after a signal.
   func perform(on stage: Stage) async throws {
     try await play(on: stage)
     // Chains release dead members on the next turns of the main actor.
@@ -37,7 +35,7 @@ enum Scene: String, CaseIterable {
   }
 }
 
-/// Prints the steps and the results of a scene, on a terminal at a pace that a person can follow.
+/// Prints a scene's steps and results, on a terminal at a readable pace.
 final class Stage: Sendable {
   private let output: Lock<Output>
   private let style: Style
@@ -49,7 +47,6 @@ final class Stage: Sendable {
     pause = System.isTerminal(1) ? 500 : 0
   }
 
-  /// A store of a scene, which other processes do not use.
   static func makeStore() throws -> UserStore {
     var configuration = Configuration()
     configuration.watchesOtherProcesses = false
@@ -75,7 +72,6 @@ final class Stage: Sendable {
   }
 }
 
-/// A label, or a screen with several of them.
 final class StageLabel: Sendable {
   private let name: String
   private let stage: Stage
@@ -89,7 +85,7 @@ final class StageLabel: Sendable {
   func show(_ text: String, in part: String = "") { stage.show("\(name)\(part)  \(text.isEmpty ? "(empty)" : text)") }
 }
 
-/// A member of each object in a scene, which counts the objects: when the scene is over, none must be left.
+/// A member of each object in a scene, for counting: none must be left at the end.
 final class CountedObject: Sendable {
   private static let counter = Atomic<Int>(0)
 

@@ -2,7 +2,7 @@ import UserStore
 
 /// A user edits their name on the third of three screens, and all three show it.
 ///
-/// Because listeners have names, entering a screen again does not add listeners; without names it would.
+/// Entering a screen again adds no listeners because they have names; without names it would.
 struct ScreensScene {
   private let stage: Stage
   private let store: UserStore
@@ -27,11 +27,11 @@ struct ScreensScene {
 
   // MARK: With names
 
-  /// Pushes a screen, which shows the current values at once, and then each change.
+  /// Pushes a screen, which shows the current values and then each change.
   private func enter(_ screen: String) throws {
     let before = store.listeners.count
     try stage.announce("Push \(screen): bindAndFire \(screen).nameButton and \(screen).background")
-    // The listeners hold it until they are replaced.
+    // The listeners retain the screen until they are replaced.
     let entered = StageLabel(screen, stage)
     try store.listenable(.name, of: user).bindAndFire(screen + ".nameButton") { name in
       entered.show(name ?? "(gone)", in: ".nameButton")
@@ -45,7 +45,6 @@ struct ScreensScene {
         + ", screens alive: \(CountedObject.count)")
   }
 
-  /// Shows the current value, then changes both attributes in one write, which is one round.
   private func edit() throws {
     let current = try store.listenable(.name, of: user).value ?? ""
     try stage.announce("On the third screen the field shows \"\(current)\". The user types \"Zoë\":")
@@ -65,7 +64,7 @@ struct ScreensScene {
 
   // MARK: Without names
 
-  /// Plays the same with a list of closures, in which nothing shows that two belong to the same screen.
+  /// Plays the same with a list of closures, which cannot tell that two of them belong to one screen.
   private func playWithoutNames() throws {
     store.listeners.unbindAll()
     try stage.announce("The same with unnamed closures: first, second, third screen, pop, second and third again")

@@ -35,7 +35,7 @@ struct SignalsScene {
 
   // MARK: Chained requests
 
-  /// Finds the users with a name, then the details of the first; both steps are async functions that read the store.
+  /// Finds the users with a name, then the details of the first; both are async functions that read the store.
   private func playRequests(_ store: UserStore) async throws {
     try stage.announce(
       "For each text two chained requests: the users with that name, then the details of the first.")
@@ -70,7 +70,6 @@ struct SignalsScene {
   }
 }
 
-/// A field whose text other code can observe but not change.
 private final class Field: Sendable {
   let text: Listenable<String>
   private let source: SignalSource<String>

@@ -2,8 +2,8 @@ import UserStore
 
 /// The stores that the process has open.
 ///
-/// They are closed before a signal or a timeout ends the process: a -wal file that stays behind holds committed data, which
-/// is lost when only the database file is copied or moved.
+/// They are closed before a signal or a timeout ends the process: a remaining -wal file holds committed data, which is lost if
+/// somebody copies or moves only the database file.
 final class OpenStores: Sendable {
   static let shared = OpenStores()
 
@@ -20,7 +20,7 @@ final class OpenStores: Sendable {
 
   /// Opens a store on a file; throws `Exit` if the process is about to end.
   ///
-  /// The lock is held meanwhile, so that `close` also closes a store that is just being opened.
+  /// Holds the lock, so that `close` also closes a store that is being opened.
   func open(_ make: () throws -> UserStore) throws -> UserStore {
     try state.withLock { state in
       if state.isClosing { throw Exit(status: Signals.shared.status ?? .failure) }
@@ -32,18 +32,17 @@ final class OpenStores: Sendable {
 
   /// Opens a store on a server; throws `Exit` if the process is about to end.
   ///
-  /// `close` does not wait for it: the server may not answer, and the end of the process leaves nothing there.
+  /// `close` does not wait for it: the server may not answer, and loses nothing when the process ends.
   func openOnServer(_ make: () throws -> UserStore) throws -> UserStore {
     let store = try make()
     return try open { store }
   }
 
-  /// Closes all stores and interrupts the operations in them and in other files: these fail, and their writes are rolled
-  /// back.
+  /// Closes all stores and interrupts all operations, which fail and roll back their writes.
   ///
-  /// - Returns: whether there was anything to close.
+  /// - Returns: Whether there was anything to close.
   func close() -> Bool {
-    // Before taking the lock: a store that is being opened holds it, and may be waiting for another program.
+    // Before taking the lock, which an open that waits for another program may hold.
     UserStore.interruptOnce()
     let stores = state.withLock { state in
       state.isClosing = true

@@ -3,12 +3,12 @@ import UserStoreText
 
 /// The engine for databases on a server.
 ///
-/// usertool has none, because libpq loads many libraries at each start.
+/// usertool itself has none, because libpq loads many libraries at each start.
 package struct ServerEngine: Sendable {
   package let open: @Sendable (_ address: String, UserStore.Configuration) throws(StoreError) -> UserStore
   package let check: @Sendable (_ address: String, UserStore.Configuration) throws(StoreError) -> [UserStore.Finding]
 
-  /// Lets a role of the server read the store at an address, or also write.
+  /// Allows a role of the server to read the store, or also to write it.
   package let allow: @Sendable (_ role: String, _ mayWrite: Bool, _ address: String) throws(StoreError) -> Void
 
   package init(
@@ -25,19 +25,18 @@ package struct ServerEngine: Sendable {
 
   static func use(_ engine: ServerEngine?) { shared.withLock { $0 = engine } }
 
-  /// The program with the same commands that has an engine.
   private static let program = "usertool-postgres"
 
-  /// Lets the other program run the command line, if it is installed and the database is on a server.
+  /// Runs the command line in the other program, if it is installed and the database is on a server.
   ///
-  /// That program reads the command line as this one does, so that it does no harm if the words after `--db` were meant otherwise.
+  /// That program reads the command line as this one does, so handing over is harmless even if the words after `--db` meant
+  /// something else.
   static func handOver(_ arguments: ArraySlice<String>) {
     let address = Arguments.database(in: arguments) ?? System.environment("USERTOOL_DB")
     guard current == nil, let text = address, case .postgres = DatabaseAddress(text) else { return }
     for path in System.places(of: program) { System.replaceProcess(by: path, Array(arguments)) }
   }
 
-  /// The engine of this program; throws if it has none.
   static func required() throws(Failure) -> ServerEngine {
     if let current { return current }
     throw Failure(

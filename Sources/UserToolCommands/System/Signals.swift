@@ -12,10 +12,10 @@ import UserStore
 
 /// Ends the process on a signal, a timeout, or a closed pipe.
 ///
-/// SIGINT, SIGTERM and SIGHUP end it with 130, 143 or 129: operations are interrupted, so that a write is either rolled back
-/// or complete, and the stores are closed. A command that prints something at its end takes the signals over, and is
-/// interrupted if it has not ended after ten seconds, because a server may never answer it. A second signal ends the process
-/// at once. A closed pipe is noticed at the next write, or earlier by `Deadline`.
+/// SIGINT, SIGTERM and SIGHUP end it with 130, 143 or 129: operations are interrupted, so that a write is either rolled back or
+/// complete, and the stores are closed. A command that prints something at its end takes the signals over; since a server may
+/// never answer, it is interrupted after ten seconds. A second signal ends the process at once. A closed pipe is noticed at the
+/// next write, or earlier by `Deadline`.
 final class Signals: Sendable {
   static let shared = Signals()
 
@@ -26,15 +26,12 @@ final class Signals: Sendable {
   private let ending = DispatchQueue(label: "end")
   private let schedule = Lock(EndingSchedule())
 
-  /// How long a command that has taken the signals over may take to end.
+  /// The time that a command that has taken the signals over has to end.
   private static let longestTakeover = DispatchTimeInterval.seconds(10)
   private static let longestEnd = DispatchTimeInterval.seconds(2)
-  /// Signaled when the command has ended.
   private let isDone = DispatchSemaphore(value: 0)
 
-  /// Handles the signals that end the process.
-  ///
-  /// One that arrives before has its default action, and ends a process that has nothing open yet.
+  /// Handles the signals that end the process; an earlier one has its default action, which is harmless before anything is open.
   func install() {
     _ = System.ignoredAtStart
     System.ignore(SIGPIPE)
@@ -45,19 +42,18 @@ final class Signals: Sendable {
     }
   }
 
-  /// Calls `action` at each signal with this number that arrives after this method returns, instead of the default action,
-  /// as long as the process lives.
+  /// Replaces the default action of a signal for the life of the process, as soon as this method returns.
   func observe(_ number: Int32, _ action: @escaping @Sendable () -> Void) {
     #if canImport(Darwin)
-      // On Darwin a source does not replace the default action. On Linux, Dispatch installs a handler that does.
+      // On Darwin a source does not replace the default action; on Linux, Dispatch's handler does.
       System.ignore(number)
     #endif
-    // Not a global queue: without /proc, Dispatch may end the program while work waits in one.
+    // No global queue: without /proc, Dispatch may end the program while work waits in one.
     let source = DispatchSource.makeSignalSource(signal: number, queue: DispatchQueue(label: "signal"))
-    // Dispatch arms a source on a thread of its own.
+    // Dispatch arms a source on another thread.
     let armed = DispatchSemaphore(value: 0)
     source.setRegistrationHandler { armed.signal() }
-    // The handler holds its source, which must live as long as the process.
+    // The handler retains its source for the life of the process.
     source.setEventHandler {
       _ = source
       action()
@@ -66,30 +62,29 @@ final class Signals: Sendable {
     armed.wait()
   }
 
-  /// Why the process must end; nil if it need not.
+  /// The reason why the process must end; nil if it need not.
   var status: ExitStatus? {
     let status = ExitStatus(rawValue: reason.load(ordering: .sequentiallyConsistent))
     return status == .success ? nil : status
   }
 
-  /// Throws `Exit` if the process must end.
   func check() throws(Exit) {
     if let status { throw Exit(status: status) }
   }
 
-  /// Makes the first signal call `handler`, after which the command must end on its own; a second signal ends the process.
+  /// Calls `handler` at the first signal, after which the command must end; a second signal ends the process.
   func takeOver(_ handler: @escaping @Sendable () -> Void) {
     self.handler.withLock { $0 = handler }
   }
 
-  /// Sets the line that is printed if a signal ends the process; a command that has taken the signals over prints its own.
+  /// Sets the line that is printed if a signal ends the process; an empty line only ends the line of the cursor.
   ///
-  /// An empty line ends the one on which the cursor is.
+  /// A command that has taken the signals over prints its own.
   func setFarewell(_ line: String?) {
     farewell.withLock { $0 = line }
   }
 
-  /// The text before a message at the end: a terminal shows ^C, so the message starts on the next line.
+  /// The text before a message at the end, which must not follow the terminal's ^C.
   var lineEnd: String { status == .interrupted && System.isTerminal(2) ? "\n" : "" }
 
   private func receive(_ status: ExitStatus) {
@@ -98,7 +93,7 @@ final class Signals: Sendable {
     end(with: status)
   }
 
-  /// Ends the process soon, or asks the command to end if it has taken the signals over.
+  /// Ends the process soon, or asks a command that has taken the signals over to end.
   ///
   /// Returns at once: the calling thread may be inside a transaction, which must end before the store can close.
   func end(with status: ExitStatus) {
@@ -112,7 +107,7 @@ final class Signals: Sendable {
     let handler = handler.withLock { $0 }
     handler?()
     ending.asyncAfter(deadline: handler == nil ? .now() : .now() + Self.longestTakeover) {
-      // Lets the command clean up first, for example remove its draft.
+      // The command cleans up first, for example removes its draft.
       if OpenStores.shared.close() { _ = self.isDone.wait(timeout: .now() + Self.longestEnd) }
       if handler == nil, let line = self.farewell.withLock({ $0 }) {
         Messages.shared.writeLine(line.isEmpty ? line : self.lineEnd + line)
@@ -121,38 +116,35 @@ final class Signals: Sendable {
     }
   }
 
-  /// Reports that the command has ended, and waits for the end of the process if a signal is already ending it.
+  /// Reports that the command has ended; if a signal is ending the process, waits for that.
   func waitIfEnding() {
     isDone.signal()
     guard status != nil, handler.withLock({ $0 == nil }) else { return }
     while true { System.wait() }
   }
 
-  /// Sleeps until the time has passed or the command must end.
   func sleep(milliseconds: Int32) {
     System.wait(waker: waker?.reader ?? -1, milliseconds: milliseconds)
   }
 
-  /// Waits until the descriptor accepts bytes; returns false if the command must end before it does.
+  /// Waits until the descriptor accepts bytes; returns false if the command must end first.
   func wait(for output: Int32) -> Bool {
     System.wait(output: output, waker: waker?.reader ?? -1)
   }
 }
 
-/// When another signal ends a process that is already ending.
+/// Decides whether another signal ends a process that is already ending.
 struct EndingSchedule {
-  /// When the process started to end, in milliseconds.
+  /// The time at which the process started to end, in milliseconds.
   private var start: Int64?
 
-  /// Signals within this time count as one: `timeout`, and a terminal that closes, send two at once.
+  /// Signals within this time count as one: `timeout`, and a closing terminal, send two at once.
   private static let graceTime: Int64 = 300
 
-  /// Records that the process starts to end, unless it already did.
   mutating func begin(at now: Int64) {
     if start == nil { start = now }
   }
 
-  /// Whether a signal that arrives now ends the process at once.
   func endsAtOnce(at now: Int64) -> Bool {
     start.map { now - $0 > Self.graceTime } ?? false
   }

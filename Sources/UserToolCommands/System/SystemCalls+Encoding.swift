@@ -10,10 +10,9 @@ import UserStore
 
 /// The system's iconv.
 extension System {
-  /// Converts text in another encoding to UTF-8, piece by piece.
   @safe final class Converter {
     private let handle: iconv_t
-    /// The size of the units of the encoding in bytes: after one that is not valid, the next one is read.
+    /// The encoding's unit in bytes, which is skipped if it is invalid.
     private let unit: Int
     /// The start of a character whose rest is in the next piece.
     private var pending: [UInt8] = []
@@ -39,7 +38,7 @@ extension System {
 
     /// The next piece in UTF-8; an empty piece is the end.
     ///
-    /// What is not valid in the encoding becomes the byte 0xFF, which is not valid in UTF-8.
+    /// Invalid input becomes the byte 0xFF, which is invalid in UTF-8.
     func convert(_ piece: [UInt8]) -> [UInt8] {
       if piece.isEmpty {
         defer { pending = [] }
@@ -63,7 +62,7 @@ extension System {
       return output
     }
 
-    /// Converts up to 64 KiB from `position` on, and returns why it ended: 0 at the end of the input.
+    /// Converts up to 64 KiB from `position` on; returns the error that ended it, 0 at the end of the input.
     private func step(_ input: inout [UInt8], _ position: inout Int, _ output: inout [UInt8]) -> Int32 {
       let start = position
       var inputLeft = input.count - start

@@ -23,9 +23,9 @@ extension System {
 
   // MARK: Waiting
 
-  /// Whether a call that failed is to be repeated: it was interrupted, or it would have had to wait, which this method does.
+  /// Whether to repeat a failed call: it was interrupted, or would have blocked; then this method waits.
   ///
-  /// The standard descriptors may be ones that do not wait: another program can share them, for example ssh or Node.
+  /// A program that shares the standard descriptors, such as ssh or Node, may have made them non-blocking.
   private static func isToRepeat(_ descriptor: Int32, _ events: Int32) -> Bool {
     if errno == EINTR { return true }
     guard errno == EAGAIN else { return false }
@@ -33,9 +33,9 @@ extension System {
     return unsafe poll(&descriptors, 1, -1) > 0 || errno == EINTR
   }
 
-  /// Waits until `output` accepts bytes, `waker` has bytes, or the time has passed; negative descriptors are none.
+  /// Waits until `output` accepts bytes, `waker` has bytes, or the time has passed; -1 stands for no descriptor, and no limit.
   ///
-  /// Without `milliseconds`, the wait has no limit. Returns whether a write to the output would not block; it may fail.
+  /// - Returns: Whether a write to the output would not block; it may fail.
   @discardableResult
   static func wait(output: Int32 = -1, waker: Int32 = -1, milliseconds: Int32 = -1) -> Bool {
     var descriptors = [
@@ -47,7 +47,7 @@ extension System {
     return descriptors[0].revents != 0
   }
 
-  /// Waits until the pipe's reader has closed it; returns false at once if the descriptor is not a pipe or socket.
+  /// Waits until the reader closes the pipe; returns false at once if the descriptor is not a pipe or socket.
   static func waitUntilUnread(_ descriptor: Int32) -> Bool {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
@@ -62,7 +62,6 @@ extension System {
 
   // MARK: Reading
 
-  /// Opens a file for reading; throws if there is none, or if it is a folder.
   static func openInput(_ path: String) throws(Failure) -> Int32 {
     let descriptor = try open(path, O_RDONLY, .noInput, "read \(path)")
     var status = stat()
@@ -82,7 +81,7 @@ extension System {
     }
   }
 
-  /// Waits for bytes and reads those that are available, at most `count`; none at the end, nil with `errno` if reading fails.
+  /// Waits for bytes and reads at most `count` of them; none at the end, nil with `errno` if reading fails.
   static func read(_ descriptor: Int32, atMost count: Int) -> [UInt8]? {
     var result = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -101,7 +100,7 @@ extension System {
     return bytes
   }
 
-  /// The content of a file of less than 4 KiB; nil if there is no file.
+  /// The contents of a file of less than 4 KiB; nil if there is no file.
   static func read(_ path: String) throws(Failure) -> [UInt8]? {
     if !exists(path) { return nil }
     // Non-blocking, so that opening a pipe does not hang.
@@ -114,7 +113,6 @@ extension System {
     throw Failure(.badData, "\(path) is too large: expected less than 4 KiB")
   }
 
-  /// The position of the next line feed.
   static func firstLineFeed(in bytes: [UInt8], from start: Int) -> Int? {
     unsafe bytes.withUnsafeBytes { bytes in
       guard start < bytes.count, let base = bytes.baseAddress else { return nil }
@@ -148,13 +146,13 @@ extension System {
 
   static func sync(_ descriptor: Int32) -> Bool { fsync(descriptor) == 0 }
 
-  /// Writes some of the bytes and returns their number: 0 if none could be written now, negative if writing fails.
+  /// Writes some of the bytes and returns their number: 0 if the call must be repeated, negative if writing fails.
   static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
     let count = unsafe bytes.withUnsafeBytes { unsafe systemWrite(descriptor, $0.baseAddress, $0.count) }
     return count < 0 && [EINTR, EAGAIN].contains(errno) ? 0 : count
   }
 
-  /// Writes all of the bytes, and waits when the descriptor accepts no more; returns false, with `errno`, if that fails.
+  /// Writes all bytes, waiting if necessary; returns false, with `errno`, if that fails.
   static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -165,11 +163,9 @@ extension System {
     return true
   }
 
-  /// Creates an unnamed file, which is deleted when it is closed.
-  ///
-  /// `name` is its name in messages.
+  /// Creates a file that is deleted when it is closed; the returned name is for messages.
   static func openTemporary() throws(Failure) -> (descriptor: Int32, name: String) {
-    // /tmp comes last: it is often in memory, and the file may be large.
+    // /tmp last: it is often in memory, and the file may be large.
     for folder in [environment("TMPDIR"), "/var/tmp", "/tmp"].compactMap(\.self) {
       var template = Array("\(folder)/usertool-XXXXXX".utf8CString)
       let descriptor = unsafe mkstemp(&template)
@@ -202,13 +198,13 @@ extension System {
   /// Held while a file is replaced, so that the process does not end and leave the draft behind.
   static let replacing = Lock(())
 
-  /// Replaces a file's content in one step: a reader, even after a crash, finds either the old content or the new.
+  /// Replaces a file's contents in one step: even after a crash, a reader finds either the old or the new contents.
   ///
-  /// After a power cut it may be the old content, but a file that did not exist before is on disk when this returns. A
-  /// consumer that finds an old position receives some changes again; one that finds no position would start from the
-  /// current state and miss changes.
+  /// After a power cut it may be the old contents, and a consumer with an old position receives some changes again. A file that
+  /// did not exist before is on disk when this returns: without a position, a consumer would start from the current state and
+  /// miss changes.
   ///
-  /// - Throws: `Failure` if the file cannot be written; the old content then stays.
+  /// - Throws: `Failure` if the file cannot be written; the old contents then stay.
   static func replace(_ path: String, with bytes: [UInt8]) throws {
     try replacing.withLock { _ in
       try writeDraft(of: path, replacing: true, syncsName: !exists(path)) { descriptor in
@@ -218,7 +214,7 @@ extension System {
     }
   }
 
-  /// Lets `write` fill and sync a new file, which then gets the name `path` in one step, or is removed if anything fails.
+  /// Creates a draft, which `write` must fill and sync, and renames it to `path` in one step, or removes it if anything fails.
   ///
   /// - Throws: `Failure` if the path exists and must not be replaced, even if it was created a moment ago.
   static func writeDraft(

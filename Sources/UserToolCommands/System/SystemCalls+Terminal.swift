@@ -16,7 +16,7 @@ extension System {
 
   /// Whether output to a path appears on a terminal.
   static func isTerminal(_ path: String) -> Bool {
-    // The reader of a pipe would take opening and closing it for the end.
+    // For a pipe, opening and closing would look like the end to its reader.
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return false }
     let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -25,7 +25,6 @@ extension System {
     return isTerminal(descriptor)
   }
 
-  /// The width of the terminal in columns; nil if there is no terminal, or if its width is unknown.
   static func columns(of descriptor: Int32) -> Int? { size(ofTerminal: descriptor)?.columns }
 
   /// The size of the terminal; nil if there is no terminal, or if its size is unknown.
@@ -37,13 +36,13 @@ extension System {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Makes help at least so wide; on a narrower terminal, the parser would leave descriptions out, or stop the program.
+  /// Makes help at least so wide; on a narrower terminal, the parser would omit descriptions or crash.
   static func widenHelp(to least: Int) {
     let columns = environment("COLUMNS").flatMap { Int($0) } ?? columns(of: standardOutput) ?? least
     if columns < least { unsafe setenv("COLUMNS", String(least), 1) }
   }
 
-  /// Whether the process may use the terminal: a shell has not put it into the background.
+  /// Whether the process may use the terminal because a shell has not put it into the background.
   static func isInForeground(of terminal: Int32) -> Bool {
     let group = tcgetpgrp(terminal)
     return group < 0 || group == getpgrp()
@@ -51,10 +50,10 @@ extension System {
 
   typealias TerminalModes = termios
 
-  /// Stops showing what is typed, and returns the modes before; nil if that is not possible.
+  /// Stops showing what is typed, and returns the previous modes; nil if that is not possible.
   static func hideTyping(on terminal: Int32) -> TerminalModes? {
     var modes = termios()
-    // A process in the background would be stopped.
+    // The terminal would stop a process in the background.
     guard isTerminal(terminal), isInForeground(of: terminal), unsafe tcgetattr(terminal, &modes) == 0 else {
       return nil
     }
@@ -63,7 +62,7 @@ extension System {
     return unsafe tcsetattr(terminal, TCSANOW, &quiet) == 0 ? modes : nil
   }
 
-  /// Sets the terminal's modes, and discards what was typed: otherwise the shell would run it.
+  /// Sets the terminal's modes, and discards typed characters, which the shell would run.
   static func restore(_ modes: TerminalModes, on terminal: Int32) {
     var modes = modes
     _ = unsafe tcsetattr(terminal, TCSAFLUSH, &modes)

@@ -8,9 +8,9 @@ import UserStore
   import Musl
 #endif
 
-/// The tool's system calls, which are its only unsafe code: of the process, its signals, and other programs.
+/// The tool's only unsafe code: system calls on the process, its signals, and other programs.
 ///
-/// They replace Foundation, which takes longer to load than most commands run.
+/// They replace Foundation, which takes longer to load than most commands take to run.
 enum System {
   /// Ends the process at once, without exit handlers: all output is written, and other threads may still be running.
   static func exit(_ status: ExitStatus) -> Never {
@@ -19,16 +19,15 @@ enum System {
     _exit(status.rawValue)
   }
 
-  /// Opens /dev/null for each of standard input, output and error that the parent process closed.
-  ///
-  /// Otherwise the next file or pipe would get that descriptor, and with it the tool's output.
+  /// Opens /dev/null for each standard descriptor that the parent process has closed; another file or pipe would get its number,
+  /// and the tool's output.
   static func fillStandardDescriptors() {
     for descriptor in standardInput...standardError where fcntl(descriptor, F_GETFD) < 0 {
       _ = unsafe open("/dev/null", O_RDONLY)
     }
   }
 
-  /// Whether the process can open `count` more files; Swift's runtime and Dispatch crash if they cannot open theirs.
+  /// Whether the process can open `count` more files, without which Swift's runtime and Dispatch would crash.
   static func hasDescriptors(_ count: Int) -> Bool {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }
@@ -68,7 +67,7 @@ enum System {
   }
 
   static func isIgnored(_ number: Int32) -> Bool {
-    // Not `signal`, which would have to ignore it for a moment, and so would discard one that is pending.
+    // Not `signal`: it would have to ignore the signal for a moment, and so discard a pending one.
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return false }
     #if canImport(Darwin)
@@ -82,12 +81,12 @@ enum System {
     return unsafe unsafeBitCast(handler, to: Int.self) == 1
   }
 
-  /// The signals that `Signals` handles and that were ignored when the program started, as after `trap '' INT` in a shell.
+  /// The signals of `Signals` that were ignored when the program started, as after `trap '' INT` in a shell.
   static let ignoredAtStart = [SIGPIPE, SIGINT, SIGTERM].filter(isIgnored)
 
   // MARK: Other programs
 
-  /// Where a program may be: beside this one, if the system says where that is, and then in the folders of PATH.
+  /// The possible paths of a program: beside this one, if that is known, then in the folders of PATH.
   static func places(of program: String) -> [String] {
     let own = ownPath.map { path in String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
     let folders = environment("PATH")?.split(separator: ":").map(String.init) ?? []
@@ -104,14 +103,14 @@ enum System {
       var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
       if count > 0 { return String(decoding: bytes.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) }
-      // Without /proc, use the first argument, unless it is a name that was looked up in PATH.
+      // Without /proc: the first argument, unless it is a name that was found in PATH.
       return ProgramArguments.all.first.flatMap { $0.contains("/") ? $0 : nil }
     #endif
   }
 
   /// Runs a program in place of this one; returns if there is none at the path.
   static func replaceProcess(by path: String, _ arguments: [String]) {
-    // The program would inherit it. Handlers end with this program.
+    // The new program would inherit ignored signals; handlers end with this program.
     signal(SIGPIPE, SIG_DFL)
     ignoredAtStart.forEach(ignore)
     var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]

@@ -1,15 +1,14 @@
 import UserStore
 
-/// Standard output, which receives whole records and passes them on when it is flushed.
+/// Standard output, which collects whole records and writes them when it is flushed.
 ///
-/// A closed pipe ends the process silently with 141, even if the parent process ignores SIGPIPE. Output after that is
-/// dropped.
+/// A closed pipe ends the process silently with 141, even if the parent process ignores SIGPIPE; later output is dropped.
 final class Output {
   private var pending: [UInt8] = []
-  /// Whether output was dropped because it could not be written, or because the command had to end before it was read.
+  /// Whether output was dropped because it could not be written, or nobody read it before the command had to end.
   private(set) var hasGivenUp = false
 
-  /// A pipe that is ready for writing accepts this many bytes without blocking.
+  /// The number of bytes that a writable pipe accepts without blocking.
   private static let portion = 4_096
   private static let capacity = 1 << 16
   private let capacity: Int
@@ -17,14 +16,14 @@ final class Output {
   private var hasElements = false
 
   /// - Parameters:
-  ///   - holdsAll: Whether nothing is written before `flush`, however much it is.
-  ///   - isAfterChange: Whether it shows a change that was made, also if it cannot be written.
+  ///   - holdsAll: Whether nothing is written before `flush`.
+  ///   - isAfterChange: Whether the output shows a change that was made, which an error must mention.
   init(holdsAll: Bool = false, isAfterChange: Bool = false) {
     capacity = holdsAll ? .max : Self.capacity
     self.isAfterChange = isAfterChange
   }
 
-  /// Adds an element of a JSON array, which `endArray` ends.
+  /// Adds an element of a JSON array; `endArray` ends the array.
   func writeElement(_ json: JSON) {
     write(Array((hasElements ? ",\n" : "[\n").utf8) + json.bytes)
     hasElements = true
@@ -32,7 +31,6 @@ final class Output {
 
   func endArray() { writeLine(hasElements ? "\n]" : "[]") }
 
-  /// Adds the bytes of a record.
   func write(_ record: [UInt8]) {
     pending += record
     if pending.count >= capacity { flush() }
@@ -48,7 +46,7 @@ final class Output {
     output.flush()
   }
 
-  /// Writes what was added, or gives up if the command must end while nobody reads the output.
+  /// Writes the collected bytes, or gives up if the command must end while nobody reads them.
   func flush() {
     var rest = pending[...]
     while !rest.isEmpty, !hasGivenUp {

@@ -1,12 +1,12 @@
 import Dispatch
 import UserStore
 
-/// A line on the terminal that shows the progress of a long operation; short operations, and pipes, get none.
+/// A progress line on the terminal for a long operation; short operations and pipes have none.
 ///
-/// A clock updates the line: SQLite checks a file in one call, which takes seconds and reports nothing meanwhile.
+/// A timer updates the line: SQLite checks a file in one call that takes seconds and reports nothing.
 final class Progress: Sendable {
   private let line: Lock<ProgressLine?>
-  // Not a global queue: without /proc, Dispatch may end the program while work waits in one.
+  // No global queue: without /proc, Dispatch may end the program while work waits in one.
   private let queue = DispatchQueue(label: "progress")
 
   fileprivate init(_ line: ProgressLine?) {
@@ -14,7 +14,7 @@ final class Progress: Sendable {
     if line != nil { wait() }
   }
 
-  /// Records the fraction that is done, from 0 to 1, or nil if it is unknown, and the number of users, if they are counted.
+  /// Records the fraction that is done, nil if unknown, and the number of users, if they are counted.
   func note(_ fraction: Double?, users: Int? = nil) {
     line.withLock { line in
       line?.fraction = fraction
@@ -45,7 +45,7 @@ final class Progress: Sendable {
 extension CommonOptions {
   /// Shows the progress of `body`; `verb` is the activity, such as `checking`.
   ///
-  /// For an operation that counts users, it is a participle such as `imported`; no line is shown before the first user.
+  /// If users are counted, it is a participle such as `imported`, and no line is shown before the first user.
   func showProgress<Result>(
     _ verb: String, countsUsers: Bool = false, during body: (Progress) throws -> Result
   ) rethrows -> Result {

@@ -1,24 +1,23 @@
 extension String {
-  /// The width of the text on a terminal, after it was made safe to show.
+  /// The width of the text, which must be safe to show, on a terminal.
   var columns: Int {
     if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
     return reduce(0) { $0 + $1.columns }
   }
 
-  /// The text with spaces after it, up to so many columns.
   func padded(to columns: Int) -> String { self + String(repeating: " ", count: max(0, columns - self.columns)) }
 
-  /// The number of rows that the text takes on a terminal that wraps its lines; colors take no room.
+  /// The number of rows on a terminal that wraps lines; colors take no room.
   func rows(of columns: Int) -> Int {
     let parts = split(separator: "\u{1B}[", omittingEmptySubsequences: false)
-    // After each escape character, a color has digits, semicolons, and a letter.
+    // An escape character is followed by a color: digits, semicolons, and m.
     let texts = parts.prefix(1) + parts.dropFirst().map { $0.drop { $0 != "m" }.dropFirst() }
     return max(1, (texts.reduce(0) { $0 + String($1).columns } + columns - 1) / columns)
   }
 
-  /// The beginning of the text that fits into the columns, followed by … if text is missing; nothing if there are no columns.
+  /// The beginning of the text that fits, followed by … if text is missing; empty for no columns.
   func cut(to columns: Int) -> String {
-    // A column takes at least one byte, so that the columns of most text need not be counted.
+    // A column takes at least one byte, so that the columns of most texts need not be counted.
     if utf8.count <= columns || self.columns <= columns { return self }
     if columns < 1 { return "" }
     var (kept, used) = ("", 1)

@@ -1,16 +1,15 @@
 import ArgumentParser
 import UserStore
 
-/// When to use colors.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
   case auto, always, never
 }
 
-/// Colors, which never carry information that is not in the text.
+/// Colors, which only repeat information in the text.
 struct Style: Sendable {
   let isColored: Bool
 
-  /// Decides by the flag, then NO_COLOR, then CLICOLOR_FORCE, then whether the output is a terminal.
+  /// Decides by the option, then NO_COLOR, then CLICOLOR_FORCE, then whether the output is a terminal.
   init(_ choice: ColorChoice, isTerminal: Bool) {
     isColored =
       switch choice {
@@ -28,7 +27,6 @@ struct Style: Sendable {
   func new(_ text: String) -> String { paint(text, "32") }
   func mark(_ text: String) -> String { paint(text, "7") }
 
-  /// A patch of color after a value that is a color.
   func swatch(_ value: StoredValue, of attribute: AttributeName) -> String {
     guard isColored, attribute == .hairColor, let color = Color(storedValue: value) else { return "" }
     return " \u{1B}[48;2;\(color.red);\(color.green);\(color.blue)m  \u{1B}[0m"

@@ -2,16 +2,16 @@ import UserStore
 
 /// The destination of an export.
 ///
-/// An export reads everything in one transaction, and the -wal file cannot be cleared until that ends. Writing inside it
-/// must therefore not block: output for a pipe or a terminal is collected in a temporary file until the transaction is over.
+/// An export reads everything in one transaction, and the -wal file cannot be reset until that ends. Writing inside the
+/// transaction must therefore not block: output for a pipe or a terminal goes to a temporary file first.
 enum Destination {
   case file(WritablePath, replacing: Bool)
   case standardOutput
 
-  /// Whether a file is replaced or created in one step, from a draft that must be removed otherwise.
+  /// Whether a file is written in one step, from a draft that must be removed on failure.
   var hasDraft: Bool { if case .file(let target, _) = self { target.content != .stream } else { false } }
 
-  /// Whether a person may read the output as it is written; then nothing in it may control the terminal.
+  /// Whether a person may read the output on a terminal, which nothing in it may control.
   var isTerminal: Bool {
     switch self {
     case .standardOutput: System.isTerminal(System.standardOutput)
@@ -19,10 +19,9 @@ enum Destination {
     }
   }
 
-  /// Calls `body` to write the export, and then delivers all of it; delivers nothing if `body` throws.
+  /// Delivers what `body` writes, all of it after `body` returns, and nothing if it throws.
   ///
-  /// Except if standard output is a file, which does not block: then it is written directly, and the exit status shows whether
-  /// it is whole.
+  /// Standard output that is a file does not block, so it is written directly; the exit status shows whether it is complete.
   func write(_ body: (inout FileWriter) throws -> Void) throws {
     switch self {
     case .file(let target, _) where target.content == .stream:
@@ -51,7 +50,6 @@ enum Destination {
     try writer.flush()
   }
 
-  /// Writes to a temporary file first, and then delivers it.
   private static func collect(
     _ body: (inout FileWriter) throws -> Void, _ deliver: (Int32) throws(Failure) -> Void
   ) throws {

@@ -1,9 +1,9 @@
 import UserStore
 import UserStoreText
 
-/// What a file is that is neither JSON lines nor CSV, by its first bytes, and how to import it.
+/// The kind of a file that is neither JSON lines nor CSV, by its first bytes, and the way to import it.
 enum FileKind {
-  /// A file that a command prints as it can be imported; an archive has one file, whose format its name can say.
+  /// A file that `command` converts for an import; an archive has one file, whose format its name may show.
   case readable(_ what: String, _ command: String, isArchive: Bool = false)
   case spreadsheet
   case carriageReturns
@@ -16,12 +16,12 @@ enum FileKind {
     ),
     ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .readable("compressed with xz", "xz -dc", isArchive: true)),
     ([0x28, 0xB5, 0x2F, 0xFD], .readable("compressed with zstd", "zstd -dc", isArchive: true)),
-    // Today's spreadsheets are zip archives; those before 2007 were containers of their own.
+    // Spreadsheets are zip archives; those before 2007 were containers of their own.
     ([0x50, 0x4B, 0x03, 0x04], .spreadsheet), ([0xD0, 0xCF, 0x11, 0xE0], .spreadsheet),
     (Array("SQLite format 3\0".utf8), .readable("a SQLite database", "usertool export --db")),
   ]
 
-  /// Recognizes a file; nil for one that may be of the format, which is nil if it is unknown.
+  /// Recognizes a file; nil if it may have the format, which is nil if unknown.
   init?(_ start: [UInt8], _ format: TransferFormat?) {
     if let mark = Self.marks.first(where: { start.starts(with: $0.bytes) }) {
       self = mark.kind
@@ -30,14 +30,14 @@ enum FileKind {
     let text = Self.text(start)
     let second = text.dropFirst().first { !Self.isSpace($0) }
     switch text.first {
-    // A title of a column can start with a bracket too.
+    // A column's title can also start with a bracket.
     case UInt8(ascii: "[") where format != .csv || second.map { "{]".utf8.contains($0) } ?? false:
       self = .readable("a JSON array", "jq -c '.[]'")
     case UInt8(ascii: "{") where Self.endsLine(text.dropFirst()):
       self = .readable("JSON in which an object has several lines", "jq -c .")
     case UInt8(ascii: "{"): return nil
     default:
-      // Only the names in the header line of an export can have a carriage return and no line feed in 4 KiB.
+      // Within 4 KiB, only the names in an export's header line can have a carriage return but no line feed.
       guard format == .csv, start.contains(0x0D), !start.contains(0x0A), !start.starts(with: CSVDelimiter.exportStart)
       else { return nil }
       self = .carriageReturns
@@ -46,7 +46,7 @@ enum FileKind {
 
   /// The error for the file at a path, or for `-`, with a command that imports it with the same options.
   func failure(_ name: String, at path: String, _ format: TransferFormat?) -> Failure {
-    // With ./, a name that begins with a dash is no option.
+    // With ./, a name that starts with a dash is no option.
     let argument = path == "-" ? "" : " " + (path.hasPrefix("-") ? "./" + path : path).shellWord()
     switch self {
     case .readable(let what, let command, let isArchive):
@@ -65,7 +65,7 @@ enum FileKind {
     }
   }
 
-  /// The encoding of a text in UTF-16 without a byte order mark, which starts with two ASCII characters; nil for any other.
+  /// The encoding of UTF-16 without a byte order mark, which starts with two ASCII characters; nil for any other text.
   static func utf16(_ start: [UInt8]) -> String? {
     switch start.prefix(4).map({ $0 == 0 }) {
     case [false, true, false, true]: "UTF-16LE"
@@ -74,9 +74,9 @@ enum FileKind {
     }
   }
 
-  /// The text from its first character on that is not white space.
+  /// The text from its first character that is not white space.
   static func text(_ start: [UInt8]) -> ArraySlice<UInt8> {
-    // Without byte order marks, and in UTF-16 without every second byte.
+    // Drops byte order marks, and in UTF-16 every second byte.
     start.filter { ![0, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF].contains($0) }.drop(while: isSpace)[...]
   }
 
@@ -88,7 +88,7 @@ enum FileKind {
 }
 
 extension TransferFormat {
-  /// The format that another file name suggests, or the start of standard input; nil if it is unknown.
+  /// The format that another file extension or the start of standard input suggests; nil if unknown.
   init?(imported path: String, _ start: [UInt8]) {
     let name = path.lowercased()
     if [".tsv", ".tab"].contains(where: name.hasSuffix) {

@@ -3,7 +3,6 @@ import UserStoreText
 
 /// The first users of a dry run as they would be stored.
 enum ImportPreview {
-  /// A table for each user, of attributes, types, and values.
   static func lines(of ids: [User.ID], in transaction: inout WriteTransaction) throws(StoreError) -> [String] {
     var lines: [String] = []
     for id in ids {

@@ -1,9 +1,7 @@
 import UserStore
 import UserStoreText
 
-/// An import of the records of a file, in one write or in batches.
 struct ImportRun {
-  /// How the ids in the file are used.
   enum Identity {
     /// The ids are ignored: every record adds a user with a new id.
     case new
@@ -13,7 +11,6 @@ struct ImportRun {
     case updating
   }
 
-  /// The numbers of users that were written, and the line of the last record that was read.
   private struct State {
     var added = 0
     var changed = 0
@@ -32,7 +29,7 @@ struct ImportRun {
   /// The number of records that are committed at once; nil for all.
   let batch: Int?
   let isDryRun: Bool
-  /// So far, in this transaction and earlier ones.
+  /// The state so far, in this transaction and earlier ones.
   private var state = State()
   /// The state after the last commit.
   private var done = State()
@@ -53,7 +50,6 @@ struct ImportRun {
     (self.rejects, self.batch, self.isDryRun) = (rejects, batch, isDryRun)
   }
 
-  /// Notes for the user about the file and its records.
   var notes: [String] {
     let ids = "note: the ids in the file are not used: each record adds a user with a new id (--update, --keep-ids)"
     return records.notes + (ignoresIDs ? [ids] : []) + new.notes
@@ -61,8 +57,8 @@ struct ImportRun {
 
   /// Writes all records, and returns a report.
   ///
-  /// Throws a `Failure` with the position of the first bad record, unless there are rejects, and `Exit` after a signal;
-  /// nothing of the current batch is committed then.
+  /// Throws a `Failure` with the position of the first bad record, unless there are rejects, and `Exit` after a signal; the
+  /// current batch is then rolled back.
   mutating func write(to store: UserStore, _ common: CommonOptions) throws -> String {
     Signals.shared.takeOver {}
     do {
@@ -75,7 +71,7 @@ struct ImportRun {
     return report
   }
 
-  /// Writes one batch, or everything, and returns whether more records may be left.
+  /// Writes one batch, or everything, and returns whether there may be more records.
   private mutating func writeBatch(to store: UserStore, _ progress: Progress) throws -> Bool {
     let mayHaveMore = try store.write(origin: "usertool", isDryRun: isDryRun) { transaction in
       let mayHaveMore = try writeRecords(to: &transaction, progress)
@@ -100,7 +96,7 @@ struct ImportRun {
     return left == 0
   }
 
-  /// Writes a record; if it is bad, writes nothing of it.
+  /// Writes a record; a bad one is not written at all.
   private mutating func write(_ record: SourceRecord, to transaction: inout WriteTransaction) throws {
     state.line = record.line
     do {
@@ -112,7 +108,7 @@ struct ImportRun {
     }
   }
 
-  /// Why the record is bad; nil if that is not the reason of the error.
+  /// The reason why the record is bad; nil if the error has another reason.
   private static func bad(_ record: SourceRecord, _ error: any Error) -> BadRecord? {
     if let bad = error as? BadRecord { return bad }
     guard let error = error as? StoreError, error.code == .badValue || error.code == .conflict else { return nil }
@@ -156,7 +152,7 @@ struct ImportRun {
     }
   }
 
-  /// Adds to an error how much was committed: nothing, or the batches before it.
+  /// Adds to an error how much was committed: nothing, or the earlier batches.
   private func explained(_ error: any Error) -> any Error {
     let kept = done.line == 0 ? "nothing was changed" : "the \(done.users) users up to line \(done.line) were imported"
     switch error {

@@ -2,13 +2,13 @@
 struct SourceLine {
   let number: Int
   let bytes: ArraySlice<UInt8>
-  /// Whether the line is longer than the limit; its bytes are dropped then.
+  /// Whether the line is longer than the limit, so that its bytes were dropped.
   var isTooLong = false
 }
 
 /// Reads a file line by line, as UTF-8; memory is bounded by the longest line.
 struct LineReader {
-  /// The longest line: it has room for several values of 16 MiB in base64.
+  /// The longest line, with room for several values of 16 MiB in base64.
   static let defaultLimit = 1 << 27
 
   let name: String
@@ -20,7 +20,7 @@ struct LineReader {
   private var buffer: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
-  /// Whether the rest of a line that is too long must still be skipped.
+  /// Whether the rest of a line that is too long must be skipped.
   private var isDropping = false
 
   private static let portion = 1 << 18
@@ -32,10 +32,10 @@ struct LineReader {
     self.decoder = decoder
   }
 
-  /// The name of the encoding, as far as it is known; nil for UTF-8.
+  /// The name of the encoding, once it is known; nil for UTF-8.
   var encoding: String? { decoder.encoding }
 
-  /// What bytes are that are not valid in the encoding.
+  /// The description of bytes that are not valid in the encoding.
   var invalidText: String {
     let text = "not valid \(encoding ?? "UTF-8")"
     if encoding != nil, !decoder.isGuessing { return text }
@@ -49,7 +49,7 @@ struct LineReader {
     return Self.withoutMark(buffer[start...])
   }
 
-  /// The text without a byte order mark, which some editors write.
+  /// Removes a byte order mark, which some editors write.
   private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
   }

@@ -1,7 +1,7 @@
 /// The source of an import.
 ///
-/// All other writers wait during a write, so reading inside it must not block: a pipe or a terminal is first copied to its
-/// end into a temporary file.
+/// All other writers wait during a write, so reading inside it must not block: a pipe or a terminal is first copied to a
+/// temporary file, up to its end.
 struct Source: ~Copyable {
   let name: String
   let size: Int64
@@ -29,9 +29,8 @@ struct Source: ~Copyable {
   /// The first bytes, by which files that cannot be imported are recognized.
   var start: [UInt8] { System.peek(descriptor, atMost: 1 << 12) }
 
-  /// The records of the source; throws for a CSV header line that is not valid.
   func records(_ format: TransferFormat, _ choices: CSVChoices) throws(Failure) -> any RecordSource {
-    // JSON is always UTF-8, unless a mark says otherwise.
+    // JSON is UTF-8, unless a mark says otherwise.
     var decoder = TextDecoder(isGuessing: format == .csv)
     if let encoding = choices.encoding { decoder = try TextDecoder(encoding) }
     let lines = LineReader(descriptor, name: name, decoder: decoder)
@@ -51,7 +50,7 @@ struct Source: ~Copyable {
       }
       if bytes.isEmpty { break }
       try writer.write(Array(lines.admit(bytes)))
-      // The reader of the copy finds the line and reports its position.
+      // The copy's reader finds the line and reports its position.
       if lines.hasTooLong, !keepsReading { break }
     }
     try writer.flush()
@@ -65,7 +64,6 @@ private struct LineLengths {
   let limit: Int
   /// The length of the last, incomplete line.
   var length = 0
-  /// Whether any line was longer than the limit.
   private(set) var hasTooLong = false
 
   /// Measures the next piece, and returns it without the bytes that continue a line that is already too long.

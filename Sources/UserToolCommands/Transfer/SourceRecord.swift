@@ -1,7 +1,6 @@
 import UserStore
 import UserStoreText
 
-/// A record of a file: its content, or why it is bad.
 struct SourceRecord {
   /// The number of its first line, counted from 1.
   let line: Int
@@ -10,10 +9,9 @@ struct SourceRecord {
   let content: Result<RecordContent, BadRecord>
 }
 
-/// Why a record cannot be imported.
 struct BadRecord: Error {
   let line: Int
-  /// The column in bytes, counted from 1; nil if it would not help to find the error.
+  /// The column in bytes, counted from 1; nil if it would not help.
   let column: Int?
   let reason: String
 
@@ -33,10 +31,10 @@ protocol RecordSource {
 
   var lines: LineReader { get }
 
-  /// How the file is read, if the user might not expect it; known before the first record.
+  /// A remark on an unexpected way of reading the file, known before the first record.
   var remark: String? { get }
 
-  /// Notes for the user after all records were read.
+  /// Notes for the user, after all records were read.
   var notes: [String] { get }
 }
 

@@ -1,9 +1,9 @@
 import UserStore
 
-/// Turns the bytes of a file into UTF-8, piece by piece.
+/// Converts a file to UTF-8, piece by piece.
 ///
-/// Without an encoding from the user, a byte order mark decides. Else the file is UTF-8; but CSV is Windows-1252 if its first
-/// bytes beyond ASCII, which may come late in the file, are not a character in UTF-8. Up to there, both are the same.
+/// Without an encoding from the user, a byte order mark decides. Without a mark, the file is UTF-8. CSV, however, is Windows-1252
+/// if its first bytes beyond ASCII are not a character in UTF-8; the text before them is the same in both.
 struct TextDecoder {
   private enum State {
     case start
@@ -17,7 +17,7 @@ struct TextDecoder {
   /// Whether the file may be Windows-1252.
   let isGuessing: Bool
   private var state = State.start
-  /// The bytes that were too few to decide.
+  /// Bytes too few to decide.
   private var pending: [UInt8] = []
 
   /// Creates a decoder that recognizes the encoding; `isGuessing` allows Windows-1252.
@@ -25,7 +25,6 @@ struct TextDecoder {
     self.isGuessing = isGuessing
   }
 
-  /// Creates a decoder for an encoding; throws if iconv does not know it.
   init(_ encoding: String) throws(Failure) {
     isGuessing = false
     try convert(from: encoding)
@@ -50,7 +49,7 @@ struct TextDecoder {
       return []
     }
     try recognizeMark(bytes)
-    // An empty piece would be the end.
+    // An empty piece would mean the end.
     return try bytes.isEmpty ? [] : decode(bytes) + (isEnd ? decode([]) : [])
   }
 
@@ -69,7 +68,7 @@ struct TextDecoder {
   }
 
   private mutating func recognizeMark(_ bytes: [UInt8]) throws(Failure) {
-    // The mark itself becomes that of UTF-8.
+    // iconv converts the mark to that of UTF-8.
     let marks: [(bytes: [UInt8], encoding: String)] = [
       ([0xFF, 0xFE, 0, 0], "UTF-32LE"), ([0, 0, 0xFE, 0xFF], "UTF-32BE"), ([0xFF, 0xFE], "UTF-16LE"),
       ([0xFE, 0xFF], "UTF-16BE"), ([0xEF, 0xBB, 0xBF], "UTF-8"),
@@ -100,6 +99,5 @@ struct TextDecoder {
     return try decode(bytes)
   }
 
-  /// Whether Windows-1252 has no character for the byte.
   private static func isUndefined(_ byte: UInt8) -> Bool { [0x81, 0x8D, 0x8F, 0x90, 0x9D].contains(byte) }
 }

@@ -27,9 +27,8 @@ enum TransferFormat: Equatable {
     }
   }
 
-  /// The format of a new file: that of `--format`, else that of the file's extension, else JSON lines.
-  ///
-  /// Throws for an extension of another format: the file would not be what its name says.
+  /// The format of a new file: that of `--format`, else that of the file's extension, else JSON lines; throws if the extension
+  /// means another format.
   init(_ format: OutputFormat?, exportingTo path: String?) throws(Failure) {
     let known = try TransferFormat(format, path: path)
     guard let path, let name = Self.nameAndExtension(of: path) else {
@@ -53,7 +52,6 @@ enum TransferFormat: Equatable {
 
   private static let compressors = ["gz": "gzip", "bz2": "bzip2", "xz": "xz", "zst": "zstd"]
 
-  /// The path without its extension, and the extension in lower case; nil if it has none.
   private static func nameAndExtension(of path: String) -> (name: String, extension: String)? {
     let file = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
     guard let dot = file.lastIndex(of: "."), dot > file.startIndex, file.index(after: dot) < file.endIndex else {
@@ -65,7 +63,7 @@ enum TransferFormat: Equatable {
 
 /// The notation of attributes' names in exports.
 ///
-/// `:=` before a name marks it as exact, and as one that another program may have stored, even if a write would refuse it.
+/// `:=` marks the rest as the exact name, which another program may have stored although a write would refuse it.
 enum TransferName {
   private static let mark = ":="
 
@@ -76,7 +74,7 @@ enum TransferName {
 
   /// Reads the name of a member or a column, and whether it is marked.
   ///
-  /// In CSV, white space around it does not count, and in the names that each user has, neither does the case.
+  /// In CSV, surrounding white space does not count, and in the names of built-in attributes neither does the case.
   static func decode(_ text: String, _ format: TransferFormat) -> (name: AttributeName, isVerbatim: Bool) {
     if text.utf8.starts(with: mark.utf8) { return (AttributeName(text.droppingBytes(mark.utf8.count)), true) }
     if format == .jsonl { return (AttributeName(typed: text), false) }

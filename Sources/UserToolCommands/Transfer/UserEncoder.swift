@@ -4,7 +4,7 @@ import UserStoreText
 /// Encodes users as lines of an export.
 struct UserEncoder {
   let format: TransferFormat
-  /// The names of all further attributes, which only CSV needs.
+  /// The names of all further attributes; only CSV needs them.
   let attributes: [AttributeName]
   /// Whether to escape characters in CSV that control a terminal or disguise text; JSON has its own escapes.
   var isTerminal = false
@@ -27,7 +27,7 @@ struct UserEncoder {
     }
   }
 
-  /// The value of a member; text that a write would refuse or change, as a name or a color, is marked.
+  /// The value of a member; a name or color that a write would refuse or change is marked.
   private static func member(_ value: StoredValue, of attribute: AttributeName) -> JSON {
     guard case .text(let text) = value, AttributeName.builtIn.contains(attribute), !value.isAccepted(for: attribute)
     else { return value.jsonValue }

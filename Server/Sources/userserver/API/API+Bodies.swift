@@ -3,13 +3,12 @@ import Hummingbird
 import NIOCore
 import NIOHTTPTypes
 
-/// The media types and the bodies of requests and answers.
 extension API {
   func json(_ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
     var headers = headers
     headers[.contentType] = "application/json"
     let body = ResponseBody(contentLength: text.utf8.count) { [channel] writer in
-      // In parts that wait for a slow client, so that the memory counts until all but the last of them were sent.
+      // In parts that wait for a slow client: the memory counts until all but the last part are sent.
       let response = ResponseStream(writer, to: channel)
       try await response.write(text)
       try await response.finish()
@@ -17,7 +16,7 @@ extension API {
     return Response(status: status, headers: headers, body: body)
   }
 
-  /// The media type among these that the client prefers; throws if it accepts none.
+  /// The accepted media type that the client prefers; throws if it accepts none.
   func mediaType(_ request: Request, among types: [String]) throws(Problem) -> String {
     let ranges = request.headers[values: .accept].joined(separator: ",").split(separator: ",").map(MediaRange.init)
     if ranges.isEmpty { return types[0] }
@@ -29,8 +28,7 @@ extension API {
     throw Problem(.notAcceptable, "notAcceptable", "the media types here are: " + types.joined(separator: " "))
   }
 
-  /// Checks a body before it is read, also one that the request does not need: a page of another site can send text, but not
-  /// JSON, without asking.
+  /// Checks a body before it is read, even a superfluous one: without asking, a page of another site can send text, but not JSON.
   func checkBody(_ request: Request) throws(Problem) {
     let type = request.headers[.contentType]?.split(separator: ";").map { $0.trimmed.lowercased() }
     guard request.hasBody || type != nil else { return }
@@ -48,7 +46,6 @@ extension API {
     if request.bodyLength > Self.bodyLimit { throw Self.tooLarge }
   }
 
-  /// Reads the body.
   func body(_ request: Request) async throws -> [UInt8] {
     if request.headers[.expect]?.lowercased() == "100-continue" {
       try await channel?.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue))).get()
@@ -62,7 +59,7 @@ extension API {
     return try Self.text(of: bytes)
   }
 
-  /// The bytes of a body without a byte order mark, which some programs write before UTF-8.
+  /// Removes a byte order mark, which some programs write before UTF-8.
   private static func text(of bytes: [UInt8]) throws(Problem) -> [UInt8] {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
     if bytes.starts(with: [0x1F, 0x8B]) {
@@ -89,7 +86,6 @@ extension API {
 extension Request {
   var hasBody: Bool { bodyLength > 0 || headers[.transferEncoding] != nil }
 
-  /// The length that the head announces; 0 if it announces none.
   fileprivate var bodyLength: Int { headers[.contentLength].flatMap { Int($0) } ?? 0 }
 }
 
@@ -104,7 +100,6 @@ private struct MediaRange {
     quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
   }
 
-  /// An exact type counts more than a range.
   var rank: Int { type == "*/*" ? 0 : type.hasSuffix("/*") ? 1 : 2 }
 
   func covers(_ other: String) -> Bool {

@@ -19,20 +19,20 @@ extension API {
       let stream = ChangeStream(api: self, start: start, head: head, filter: filter, clock: clock, limit: limit)
       return try eventStream(request) { try await stream.run($0) }
     }
-    // A feed would throw the same, but only after the response has begun.
+    // A feed would throw the same error only after the response has begun.
     do throws(StoreError) { try await verify(start) } catch {
       var problem = Problem(error)
       problem.members = [("cursor", JSONText.text(head.description))]
       throw problem
     }
     let lines = ChangeLines(api: self, start: start, filter: filter, clock: clock, limit: limit)
-    // A page that waits for nothing is soon over.
+    // A page without a wait ends soon.
     let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1)
     if type == "application/json" {
       return try streaming(request, type, permit) { try await lines.runPage(wait: wait, $0) }
     }
     var response = try streaming(request, type, permit) { try await lines.runLines($0) }
-    // A client that is cut before the first line that has a cursor continues with this one.
+    // A client whose connection ends before the first line with a cursor continues with this one.
     response.headers[.changeCursor] = start.description
     return response
   }
@@ -41,12 +41,12 @@ extension API {
     do { try await store.verify(cursor) } catch { throw error as? StoreError ?? StoreError(.closed, "\(error)") }
   }
 
-  /// The end of the log, and where the changes start.
+  /// The end of the log, and the start of the changes.
   private func bounds(_ request: Request, _ parameters: Parameters) async throws -> (head: Cursor, start: Cursor) {
     let rows = try parameters.integer("last", in: 1...1_000)
     let after = parameters["after"]
     if rows != nil, after != nil { throw Problem.badRequest("last and after cannot be combined", parameter: "last") }
-    // After a lost connection, a browser repeats the address, with the header.
+    // After a lost connection, a browser repeats the address and adds the header.
     let last = request.headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
     let given = try last.map { try cursor($0, "Last-Event-ID") } ?? cursor(of: after)
     return try await store.read { users in
@@ -60,7 +60,7 @@ extension API {
     }
   }
 
-  /// The cursor that `after` names; nil for its words.
+  /// The cursor in `after`; nil for its words.
   private func cursor(of after: String?) throws(Problem) -> Cursor? {
     guard let after, !["now", "oldest"].contains(after) else { return nil }
     return try cursor(after, "after")

@@ -17,7 +17,7 @@ extension API {
     let head = try await store.read { users in
       try text.check(.parameters, in: &users)
       if !counted.areCounted {
-        // The rows that the list will keep count before it has them, with those beyond its limit.
+        // The rows that the list will keep count before it has them, including those beyond its limit.
         var kept = query
         kept.limit = query.limit.map { 2 * $0 + 16 }
         try users.iterateUsers(matching: kept) { user in
@@ -33,7 +33,7 @@ extension API {
   }
 }
 
-/// A list as an event stream: its rows, and then the steps from each version to the next.
+/// A list as an event stream: its rows, then the steps from each version to the next.
 private struct ListStream: Sendable {
   let api: API
   let rows: Listenable<UserStore.Rows>
@@ -46,7 +46,7 @@ private struct ListStream: Sendable {
     case tick
   }
 
-  /// Sends events until the stream ends; returns why.
+  /// Sends events until the stream ends; returns the reason.
   func run(_ stream: EventStream) async throws -> String {
     try await stream.send("hello", retry: API.retry, api.hello(head, clock))
     let versions = rows.signal.results.map { Event.rows($0) }
@@ -56,7 +56,7 @@ private struct ListStream: Sendable {
     for try await event in merge(versions, ticks).cancelOnGracefulShutdown() {
       switch event {
       case .rows(let result):
-        // A list that cannot be read keeps its rows: the client must not take them for current.
+        // A list that cannot be read keeps its rows, which the client must not mistake for current.
         let rows = try result.get()
         let isFirst = shown == nil || rows.discontinuity != nil
         try holder.receive(rows)
@@ -65,7 +65,7 @@ private struct ListStream: Sendable {
         try holder.keep(rows)
         if isFirst { try await progress(rows, stream) }
       case .tick:
-        // As in a feed: while the database cannot be read, there is no heartbeat.
+        // As in a feed, there is no heartbeat while the database cannot be read.
         if let shown, (try? await api.store.read { try $0.cursor }) != nil { try await progress(shown, stream) }
       }
       if let reason = clock.isOver { return reason }
@@ -85,7 +85,6 @@ private struct ListStream: Sendable {
     try await send("rows", of: rows, rows.lazy.map(\.json), to: stream)
   }
 
-  /// Sends a version of the list, or the steps to it, in parts.
   private func send(
     _ name: String, of rows: UserStore.Rows, _ texts: some Sequence<String>, to stream: EventStream
   ) async throws {
@@ -101,7 +100,7 @@ private struct ListStream: Sendable {
       JSONText.object([("revision", revision(rows)), (name, JSONText.array(parts.last)), ("last", "true")]))
   }
 
-  /// What the client can compare with the rows that it has.
+  /// Sends data that the client can compare with its rows.
   private func progress(_ rows: UserStore.Rows, _ stream: EventStream) async throws {
     var hash: UInt32 = 2_166_136_261
     for (index, user) in rows.enumerated() {

@@ -6,14 +6,13 @@ import ServiceLifecycle
 import UserStore
 import UserStoreText
 
-/// Reading users, and what the server is.
 extension API {
   func health(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
     if Task.isShuttingDownGracefully { throw Problem.shuttingDown }
     do { try await healthCheck.run() } catch let error as StoreError {
       logFailure(error, request)
-      // Without the reason, which has names: anybody may ask.
+      // Anybody may ask, so the answer omits the reason, which contains names.
       throw Problem(.serviceUnavailable, error.code.rawValue, "the database cannot be read", retryAfter: 1)
     }
     return json(#"{"status":"ok"}"#)
@@ -47,7 +46,7 @@ extension API {
       try text.check(.parameters, in: &users)
       var page = UserPage(query, bodyPermit)
       var all = query
-      // One more, to know whether there is a next page.
+      // One more row shows whether there is a next page.
       all.limit = query.limit.map { $0 + 1 }
       try users.iterateUsers(matching: all) { try page.add($0) }
       let cursor = try users.cursor
@@ -114,7 +113,7 @@ typealias Cursor = UserStore.Cursor
 private struct UserPage {
   private let query: UserStore.Query
   private let memory: Budget.Permit?
-  /// One text, to which all is added: a page may be large, and copies of it do not count.
+  /// One text to which everything is appended: a page may be large, and copies of it do not count.
   private var text = #"{"users":["#
   private var count = 0
   private var last: User?
@@ -122,13 +121,12 @@ private struct UserPage {
   private(set) var next: String?
 
   private static let byteLimit = 16 << 20
-  /// A place is a part of an address, where a byte takes up to three.
+  /// A place becomes part of an address, where a byte takes up to three.
   private static let placeLimit = 16_000
 
-  /// The rows count as `memory`.
   init(_ query: UserStore.Query, _ memory: Budget.Permit?) { (self.query, self.memory) = (query, memory) }
 
-  /// Ends the page: an object of the users and further members.
+  /// Ends the page, an object with the users and further members.
   mutating func json(with members: [(name: String, json: String)]) -> String {
     text += "]"
     for member in members { text += ",\(JSONText.text(member.name)):\(member.json)" }
@@ -161,7 +159,7 @@ private struct UserPage {
 }
 
 extension UserStore.ReadTransaction {
-  /// The last of the first users of a query, without regard to its start; nil for none.
+  /// The user at a position in a query's order, regardless of its start; the last one if there are fewer, nil for none.
   fileprivate mutating func user(_ number: Int, of query: UserStore.Query) throws -> User? {
     if number < 1 { return nil }
     var (first, user) = (query, nil as User?)
@@ -171,11 +169,11 @@ extension UserStore.ReadTransaction {
   }
 }
 
-/// Times as text, by Foundation: the library's own are only visible in its package.
+/// Times as text, by Foundation: the library's own text is package-internal.
 enum Time {
   /// A time in UTC, such as `2026-11-23T05:20:11.482Z`.
   static func text(milliseconds: Int64) -> String {
-    // The format cuts off, and a binary fraction may be a little too small.
+    // The format truncates, and a binary fraction may be a little too small.
     Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1_000).formatted(style)
   }
 
@@ -189,6 +187,6 @@ extension Duration {
 }
 
 extension Cursor {
-  /// The number of the log, which another database, or a restored one, does not have.
+  /// The log's number, which another or a restored database does not share.
   var store: String { String(description.split(separator: "-")[1]) }
 }

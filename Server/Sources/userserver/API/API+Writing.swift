@@ -3,7 +3,6 @@ import Hummingbird
 import UserStore
 import UserStoreText
 
-/// Writing users.
 extension API {
   func add(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
@@ -126,7 +125,7 @@ extension API {
 
   // MARK: Conditions
 
-  /// The tags of If-Match, without which a request could overwrite what its client has not seen.
+  /// The tags of If-Match, without which a request could overwrite changes that its client has not seen.
   private func requiredTags(_ request: Request) throws(Problem) -> EntityTags {
     if let tags = try EntityTags(.ifMatch, of: request) { return tags }
     throw Problem(
@@ -134,7 +133,7 @@ extension API {
       hint: "send the ETag of the user as you have read it, or * for any")
   }
 
-  /// Refuses conditions that a request cannot have: its client relies on what would be ignored.
+  /// Refuses conditions without a meaning here, which the client would wrongly rely on.
   private func checkConditions(of request: Request, _ known: HTTPField.Name...) throws(Problem) {
     let given = [HTTPField.Name.ifMatch, .ifNoneMatch].filter { request.headers[$0] != nil }
     if let other = given.first(where: { !known.contains($0) }) {
@@ -154,7 +153,7 @@ extension API {
     throw changed(id, since: tags, tag)
   }
 
-  /// The answer to a request that is about another state of a user.
+  /// The answer to a request that refers to an earlier state of a user.
   static func changed(_ id: User.ID, since tags: EntityTags, _ tag: ETag) -> Problem {
     var problem = Problem(.preconditionFailed, "preconditionFailed", "user \(id) has changed since")
     if tags.contain(tag, isWeak: true) {
@@ -186,7 +185,7 @@ extension API {
 
   // MARK: Writing
 
-  /// What a write returns, and where it is in the log.
+  /// A write's result, and its place in the log.
   private struct Written<Value: Sendable>: Sendable {
     let value: Value
     let revision: UserStore.Revision
@@ -203,13 +202,13 @@ extension API {
     return user
   }
 
-  /// Changes a user, whose id `change` returns; refuses to if there is no memory for the answer.
+  /// Changes a user, whose id `change` returns; throws if there is no memory for the answer.
   private func writeUser(
     _ request: Request, _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID
   ) async throws -> Written<User> {
     try await write(request) { users in
       let user = try Self.user(change(&users), in: &users)
-      // In place of the body, which was read.
+      // Replaces the body, which has been read.
       try bodyPermit?.resize(to: user.byteCount)
       return user
     }
@@ -241,10 +240,10 @@ extension API {
     return json(JSONText.object(members), status: status, headers: headers)
   }
 
-  /// The revision and the cursor of a write; a feed that starts at the cursor delivers what follows it.
+  /// The members for a write's revision and its cursor, after which a feed continues.
   private func end(of written: Written<some Sendable>) async throws -> [(name: String, json: String)] {
     let revision = written.revision
-    // The write is committed: a failure to read must not look like a failure to write.
+    // After the commit, a failure to read must not look like a failure to write.
     let cursor = try? await store.read { users in try users.cursor(at: revision) }
     return [("revision", "\(revision)"), ("cursor", JSONText.text(cursor?.description))]
   }

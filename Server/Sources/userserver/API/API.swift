@@ -6,26 +6,23 @@ import NIOHTTP1
 import UserStore
 import UserStoreText
 
-/// Answers every request.
 struct API: HTTPResponder {
   let store: UserStore
   let requestGuard: RequestGuard
   let streams: Budget
   let memory: Budget
-  /// Rings when something was committed.
   let bell: Bell
   let turns = Turns(8)
   let lists = ListMemory()
   let settings: Settings
   let logger: Logger
-  /// Called when the database file was replaced, so that only a restart helps.
+  /// Called when the database file was replaced, after which only a restart helps.
   let onReplaced: @Sendable () -> Void
-  /// Why the server is shutting down, for the last event of a stream.
+  /// The reason of the shutdown, for the last event of a stream.
   let endReason: @Sendable () -> String
   let healthCheck: HealthCheck
-  /// The connection of the request that is being answered.
   private(set) var channel: (any Channel)?
-  /// The memory of its bodies, and of what is read for them.
+  /// The memory of the request's bodies, and of the data read for them.
   private(set) var bodyPermit: Budget.Permit?
 
   struct Settings: Sendable {
@@ -36,13 +33,11 @@ struct API: HTTPResponder {
     let streamAge: Duration
   }
 
-  /// A resource: who may use it, and what answers each method.
   struct Resource {
     typealias Handler = (Request) async throws -> Response
 
     var access = RequestGuard.Access.token
-    /// The media types of the answers, of which the client must accept one; empty if any will do, or if the
-    /// handler chooses.
+    /// The media types of the answers, one of which the client must accept; empty if any will do, or the handler chooses.
     var types = ["application/json"]
     var methods: [(method: HTTPRequest.Method, handler: Handler)]
   }
@@ -52,10 +47,10 @@ struct API: HTTPResponder {
     api.channel = context.channel
     api.bodyPermit = try memory.permit(0)
     var response = try await api.answer(request)
-    // Problems too: a body after the answer to HEAD would be taken for the next answer.
+    // Includes problems: a client would read a body after the answer to HEAD as the next answer.
     if request.method == .head {
       response = response.createHeadResponse()
-      // Only a stream itself takes the rest of its connection.
+      // Only a stream uses up its connection.
       response.headers[.connection] = nil
     }
     response.body = response.body.keeping(api.bodyPermit)
@@ -92,9 +87,9 @@ struct API: HTTPResponder {
     }
   }
 
-  /// The response, whose body counts from now on, in place of what was received and read for it.
+  /// Counts the response's body from now on, in place of the data received and read for it.
   ///
-  /// What was written is answered in any case, and so is a mistake.
+  /// The answer to a write that was made, and to a mistake, is never refused.
   private func counted(_ response: Response, isRequired: Bool) throws(Problem) -> Response {
     try bodyPermit?.resize(to: response.body.contentLength ?? 0, isRequired: isRequired)
     return response
@@ -142,7 +137,7 @@ struct API: HTTPResponder {
     return problem
   }
 
-  /// Logs an error that is not the client's, and ends the server if the database was replaced.
+  /// Logs an error of the server, and ends the server if the database was replaced.
   func logFailure(_ error: StoreError, _ request: Request) {
     if [.moved, .replaced].contains(error.code) { onReplaced() }
     if Problem(error).status.kind == .serverError {
@@ -162,7 +157,7 @@ struct API: HTTPResponder {
     case let error as TextError: return Problem(error)
     case is ConnectionDeadlines.BodyTooSlow:
       return Problem(.requestTimeout, "timeout", "the body did not arrive in time")
-    // The client has left, or sent something that is not HTTP.
+    // The client has disconnected, or has sent something other than HTTP.
     case is HTTPParserError, is CancellationError, is ChannelError, is IOError: throw error
     case let error as StoreError:
       logFailure(error, request)

@@ -3,7 +3,7 @@ import Hummingbird
 import UserStore
 import UserStoreText
 
-/// A hash of a user's exact values: it is the same after the log was compacted, and on a restored copy.
+/// A hash of a user's exact values, which stays the same after a compaction and on a restored copy.
 struct ETag: Equatable {
   let text: String
 
@@ -11,8 +11,7 @@ struct ETag: Equatable {
 
   init(of json: String) { self.init(of: [UInt8](json.utf8)) }
 
-  /// FNV-1a with 128 bits, over words of eight bytes: it finds differences, and does not resist somebody who looks for two
-  /// records with the same hash.
+  /// FNV-1a with 128 bits, over words of eight bytes: it detects differences, but not deliberate collisions.
   init(of bytes: [UInt8]) {
     var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     var word: UInt64 = 0
@@ -31,12 +30,12 @@ struct ETag: Equatable {
 
 /// The tags in a header `If-Match` or `If-None-Match` (RFC 9110, 8.8.3 and 13.1).
 struct EntityTags {
-  /// The tags with their quotes, and `W/` if they are weak; nil for `*`, which is any.
+  /// The tags with their quotes, and `W/` if they are weak; nil for `*`.
   private let tags: [Substring]?
 
   /// Reads a header; nil if the request does not have it.
   ///
-  /// Throws if it is malformed: to take it for another one could overwrite what its client has not seen.
+  /// Throws if it is malformed: misreading it could overwrite changes that the client has not seen.
   init?(_ name: HTTPField.Name, of request: Request) throws(Problem) {
     guard let text = request.headers[name] else { return nil }
     if text.trimmed == "*" {
@@ -51,7 +50,7 @@ struct EntityTags {
     self.tags = tags
   }
 
-  /// Whether a tag is among these.
+  /// Whether the tags include one.
   ///
   /// A proxy that compresses an answer makes its tag weak (`W/"…"`), which only If-None-Match accepts.
   func contain(_ tag: ETag, isWeak: Bool = false) -> Bool {
@@ -60,7 +59,6 @@ struct EntityTags {
 
   var isAny: Bool { tags == nil }
 
-  /// The tags of a list; nil if it is none.
   private static func list(_ text: Substring) -> [Substring]? {
     var (rest, tags) = (text.drop(while: isSeparator), [Substring]())
     while !rest.isEmpty {
@@ -78,7 +76,7 @@ struct EntityTags {
 }
 
 extension StringProtocol {
-  /// The text without the white space around it that a header may have.
+  /// The text without the white space that may surround it in a header.
   var trimmed: String { String(drop(while: \.isHeaderSpace).reversed().drop(while: \.isHeaderSpace).reversed()) }
 }
 

@@ -1,21 +1,21 @@
 import Synchronization
 import UserStore
 
-/// Looks whether the database can be read, within a limit.
+/// Checks, within a time limit, whether the database can be read.
 ///
-/// A read waits for a connection, and all connections may be waiting for a server that does not answer. Reads for all requests at
-/// the same time are one, so that those who ask again and again do not make that worse.
+/// A read waits for a connection, and all connections may be waiting for a server that does not answer. Simultaneous requests
+/// share one read, so that repeated requests do not make that worse.
 final class HealthCheck: Sendable {
-  /// That of a connection to a server.
+  /// The same as for connecting to a server.
   private static let limit = Duration.seconds(10)
   private let read: @Sendable () async throws -> Void
   private let running = Mutex<Task<Void, any Error>?>(nil)
 
   init(read: @escaping @Sendable () async throws -> Void) { self.read = read }
 
-  /// Returns when the database was read.
+  /// Returns after the database was read.
   ///
-  /// - Throws: `StoreError.Code.busy` after the limit, and what reading throws.
+  /// - Throws: `StoreError.Code.busy` after the limit, and the errors of reading.
   func run() async throws {
     let check = running.withLock { running in
       let check =
@@ -35,7 +35,7 @@ final class HealthCheck: Sendable {
     }
     defer { timer.cancel() }
     for await result in results { return try result.get() }
-    // The client has left.
+    // The client has disconnected.
     throw CancellationError()
   }
 }

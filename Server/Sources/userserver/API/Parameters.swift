@@ -3,11 +3,11 @@ import Hummingbird
 import UserStore
 import UserStoreText
 
-/// The parameters of a request's address: strict, so that a mistyped one is not ignored.
+/// The parameters of a request's address; a mistyped one is an error.
 struct Parameters {
   private var values: [(name: String, value: String)] = []
 
-  /// Reads the query; throws for a parameter that is not known, or is given twice although it may be only once.
+  /// Reads the query; throws for an unknown parameter, and for one that is repeated but must not be.
   init(_ request: Request, once: [String] = [], repeated: [String] = []) throws(Problem) {
     for pair in (request.uri.query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -61,7 +61,7 @@ struct Parameters {
   func attributes(_ name: String) throws(Problem) -> [AttributeName] {
     let texts = all(name)
     if texts.contains("") { throw .badRequest("the name of an attribute is missing", parameter: name) }
-    // More long names would not fit into a request's head, which SwiftNIO refuses without a body.
+    // More long names would exceed a request's head, which SwiftNIO refuses without a body.
     if texts.count > 20 { throw .badRequest("the parameter is given more than 20 times", parameter: name) }
     for text in texts {
       let hasControl = text.unicodeScalars.contains { $0.properties.generalCategory == .control }
@@ -76,10 +76,8 @@ struct Parameters {
 
   static let once = ["limit", "after"]
   static let repeated = ["where", "with", "without", "sort"]
-  /// The largest page of users.
   static let rowLimit = 1_000
 
-  /// The query that the parameters describe, as text.
   func query() throws(Problem) -> QueryText {
     var text = QueryText()
     text.conditions = all("where")

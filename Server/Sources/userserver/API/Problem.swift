@@ -3,19 +3,18 @@ import Hummingbird
 import UserStore
 import UserStoreText
 
-/// An answer other than success: problem details (RFC 9457) with a code for programs.
+/// An unsuccessful answer: problem details (RFC 9457) with a code for programs.
 struct Problem: Error {
   let status: HTTPResponse.Status
   let code: String
   var detail: String
   var hint: String?
-  /// The parameter with the mistake, the text of it, and where the mistake is, in Unicode scalars.
+  /// The parameter with the mistake, its text, and the mistake's range in Unicode scalars.
   var parameter: String?
   var text: String?
   var range: Range<Int>?
-  /// In seconds.
+  /// The time in seconds.
   var retryAfter: Int?
-  /// Further members, whose values are JSON.
   var members: [(name: String, json: String)] = []
   var headers = HTTPFields()
 
@@ -34,7 +33,6 @@ struct Problem: Error {
   static let shuttingDown = Problem(
     .serviceUnavailable, "shuttingDown", "the server is shutting down", retryAfter: 1)
 
-  /// The problem as a JSON object.
   var json: String {
     var members = [
       ("type", JSONText.text("about:blank")), ("title", JSONText.text(status.reasonPhrase)),
@@ -52,7 +50,6 @@ struct Problem: Error {
     Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: json)))
   }
 
-  /// The headers of the response.
   var fields: HTTPFields {
     var fields = headers
     fields[.contentType] = "application/problem+json"
@@ -62,7 +59,6 @@ struct Problem: Error {
 }
 
 extension Problem {
-  /// The problem of a text that a person wrote.
   init(_ error: TextError) {
     self.init(.badRequest, "badRequest", error.message, hint: error.hint, parameter: error.parameter)
     (text, range) = (error.text, error.range)
@@ -79,7 +75,7 @@ extension Problem {
     case .behind, .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory, .cannotOpen, .connectionLost:
       self.init(.serviceUnavailable, error.code.rawValue, error.message, retryAfter: 1)
     case .commitUnknown:
-      // Not 503, which programs take for permission to repeat the request.
+      // Programs would read 503 as permission to repeat the request.
       self.init(
         .internalServerError, error.code.rawValue, error.message,
         hint: "read the user again: the change may or may not have been written")
@@ -93,10 +89,10 @@ extension HTTPResponse.Status {
   fileprivate static var insufficientStorage: Self { .init(code: 507, reasonPhrase: "Insufficient Storage") }
 }
 
-/// Texts of JSON, put together from parts that are JSON already.
+/// JSON from parts that are already JSON.
 ///
-/// UserStore's own JSON is only visible in its package: what it offers to others is the JSON of texts, values, and users, of which a
-/// page may have megabytes. So this joins texts, and escapes nothing.
+/// UserStore's own JSON type is package-internal; its public JSON is that of texts, values, and users, of which a page may
+/// contain megabytes. So this joins texts and escapes nothing.
 enum JSONText {
   static func text(_ text: String) -> String { RecordText.json(text) }
 

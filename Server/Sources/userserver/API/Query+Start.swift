@@ -1,9 +1,7 @@
 import UserStore
 
 extension UserStore.Query {
-  /// The condition that a user is after the start in the order of the query; nil without a start.
-  ///
-  /// Missing values come last, as in all orders of requests.
+  /// The condition that a user follows the start in the query's order; nil without a start; missing values come last.
   var isAfterStart: UserStore.Condition? {
     guard let start else { return nil }
     var (cases, isSame) = ([UserStore.Condition](), UserStore.Condition.always)
@@ -17,14 +15,14 @@ extension UserStore.Query {
 }
 
 extension UserStore.SortKey {
-  /// The condition that a user's value is after another in the order of the key.
+  /// The condition that a user's value follows another in the key's order.
   fileprivate func isAfter(_ value: StoredValue) -> UserStore.Condition {
     let isGreater = isGreater(value)
     let isEqual = UserStore.Condition(attribute, .equal, value)
     return (isDescending ? !(isGreater || isEqual) : isGreater) || !UserStore.Condition.exists(attribute)
   }
 
-  /// The condition that a value is greater: numbers come before texts, and texts before blobs.
+  /// The condition that a value is greater: numbers precede texts, and texts precede blobs.
   private func isGreater(_ value: StoredValue) -> UserStore.Condition {
     let isGreater = UserStore.Condition(attribute, .greater, value)
     let isText = UserStore.Condition(attribute, .greaterOrEqual, .text(""))

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Refuses requests of other web sites, and of clients without the token.
 ///
-/// A page of another site can make a browser send requests to this server, also under a name of its own that it has rebound to
+/// A page of another site can make a browser send requests to this server, even under a name of its own that it has rebound to
 /// this machine (CVE-2025-66414, CVE-2024-28224). So the names are compared exactly, for every method and path.
 final class RequestGuard: Sendable {
   private let token: Token?
   private let allowedOrigins: Set<String>
-  /// The names under which the server is reached, with their ports; known when it listens.
+  /// The names under which clients reach the server, with their ports; known once it listens.
   private let names = Mutex<Set<String>>([])
 
   init(token: Token?, allowedOrigins: some Sequence<String>) {
@@ -21,9 +21,8 @@ final class RequestGuard: Sendable {
     self.names.withLock { $0 = Set(names.map { $0.lowercased() }) }
   }
 
-  /// What a path needs.
   enum Access {
-    /// A file of the page, to which a link of another site may lead.
+    /// A file of the page; links of other sites may lead to it.
     case page
     case anybody
     case token
@@ -36,7 +35,7 @@ final class RequestGuard: Sendable {
   }
 
   private func checkHost(_ request: Request) throws(Problem) {
-    // The first one is the authority.
+    // The first Host becomes the authority.
     guard let host = request.head.authority, request.headers[values: .host].isEmpty else {
       throw .badRequest("a request must have exactly one Host, and no other host in its target")
     }
@@ -72,9 +71,9 @@ final class RequestGuard: Sendable {
 
   // MARK: Pages of allowed sites
 
-  /// The answer to a browser that asks whether a page of an allowed site may send a request; nil for other requests.
+  /// The answer to a browser's question whether a page of an allowed site may send a request; nil for other requests.
   ///
-  /// The request that follows needs the token: the browser never sends it on its own, as it would a cookie.
+  /// The request itself needs the token, which a browser, unlike a cookie, never sends on its own.
   func preflight(_ request: Request) throws(Problem) -> Response? {
     guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
       let origin = request.headers[.origin], allows(origin)
@@ -90,7 +89,7 @@ final class RequestGuard: Sendable {
       ])
   }
 
-  /// Adds the headers with which a browser lets a page of an allowed site read the answer, also that of an error.
+  /// Adds the headers that allow a page of an allowed site to read the answer, even an error.
   func addSharing(with request: Request, to headers: inout HTTPFields) {
     if allowedOrigins.isEmpty { return }
     headers[.vary] = "Origin"
@@ -127,9 +126,8 @@ extension HTTPField.Name {
 }
 
 extension HTTPFields {
-  /// The headers of every answer.
   mutating func addSecurity() {
-    // The digest is that of the script in index.html.
+    // The digest of the script in index.html.
     self[.contentSecurityPolicy] = """
       default-src 'none'; script-src 'self' 'sha256-iHCTBhPuyPkHqe5r3XzPRe6OuybI9WCoJVsOH9lM/fI='; worker-src 'self'; \
       style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
@@ -139,7 +137,7 @@ extension HTTPFields {
     self[.crossOriginResourcePolicy] = "same-origin"
     self[.crossOriginOpenerPolicy] = "same-origin"
     if !contains(.cacheControl) {
-      // A proxy must neither keep data, which would outlive a purge, nor compress a stream until its buffer is full.
+      // A proxy must neither keep data, which would outlive a purge, nor buffer a stream to compress it.
       self[.cacheControl] = "no-store, no-transform"
       self[.accelBuffering] = "no"
     }

@@ -2,10 +2,10 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// Shows the guard of requests the host in a target such as `http://example.com/users`.
+/// Makes the host in a target such as `http://example.com/users` visible to the guard of requests.
 ///
-/// That host counts in place of Host (RFC 9112, 3.2.2), but what comes after this handler sees only the path. If it is another
-/// one, the request gets it as a second Host, and is refused.
+/// That host replaces Host (RFC 9112, 3.2.2), but later handlers see only the path. If the two differ, the request gets a second
+/// Host, and is refused.
 final class TargetHost: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
@@ -24,11 +24,11 @@ final class TargetHost: ChannelInboundHandler {
     context.fireChannelRead(wrapInboundOut(.head(head)))
   }
 
-  /// The host of a target; nil for a path, and for `*`.
+  /// The host in a target; nil for a path and for `*`.
   private static func host(in target: String) -> String? {
     guard !target.hasPrefix("/"), let colon = target.firstIndex(of: ":") else { return nil }
     let rest = target[colon...].dropFirst()
-    // `CONNECT host:port`, which no path answers.
+    // No path answers `CONNECT host:port`.
     guard rest.hasPrefix("//") else { return nil }
     return String(rest.dropFirst(2).prefix { !"/?#".contains($0) })
   }

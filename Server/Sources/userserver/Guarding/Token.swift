@@ -1,22 +1,21 @@
 import Foundation
 
-/// The secret that clients send: on loopback too, because every account of the machine can connect to it.
+/// The secret that clients send, even on loopback, to which every account of the machine can connect.
 struct Token: Sendable {
   let text: String
 
-  /// A new token of 192 random bits.
   init() {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<24).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     text = Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
   }
 
-  /// Reads the token in a file that only its owner can read.
+  /// Reads the token from a file that only its owner can read.
   init(file path: String) throws(Failure) {
     let permissions: Int
     let content: String
     do {
-      // Those of a link are not those of its file.
+      // A link's permissions are not those of its file.
       let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
       let attributes = try FileManager.default.attributesOfItem(atPath: file)
       if attributes[.type] as? FileAttributeType == .typeDirectory { throw Failure(66, "\(path) is a folder") }
@@ -35,13 +34,13 @@ struct Token: Sendable {
       throw Failure(78, "\(path) can be read by other accounts", hint: "chmod 600 \(path)")
     }
     text = content.trimmingCharacters(in: .whitespacesAndNewlines)
-    // What a header can hold, and long enough not to be guessed.
+    // Valid in a header, and too long to be guessed.
     guard text.utf8.count >= 16, text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else {
       throw Failure(78, "the token in \(path) must have at least 16 ASCII characters without spaces")
     }
   }
 
-  /// Compares in a time that does not depend on where the texts differ.
+  /// Compares in a time that is independent of the place of a difference.
   func matches(_ other: some StringProtocol) -> Bool {
     let (own, given) = (Array(text.utf8), Array(other.utf8))
     var difference = own.count ^ given.count

@@ -2,7 +2,7 @@ import CUserServerFiles
 import HTTPTypes
 import Hummingbird
 
-/// A file of the page, which is in the program.
+/// A file of the page, embedded in the program.
 struct PageFile: Sendable {
   private let type: String
   private let bytes: [UInt8]
@@ -21,7 +21,7 @@ struct PageFile: Sendable {
     tag = ETag(of: bytes)
   }
 
-  /// The file at a path, which may be that of a view of the page; nil if there is none.
+  /// The file at a path; the paths of views have the page's.
   static func at(_ path: String) -> PageFile? {
     files[["/", "/screens", "/log", "/pulse"].contains(path) ? "/index.html" : path]
   }

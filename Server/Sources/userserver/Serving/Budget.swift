@@ -2,11 +2,9 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// Limits what all requests use together, such as streams or memory.
+/// Limits the total use of something by all requests, such as streams or memory.
 final class Budget: Sendable {
-  /// What one request uses.
-  ///
-  /// It is returned when the permit is released, also if the response is never written.
+  /// The use of one request, which ends when the permit is released, even if the response is never written.
   final class Permit: Sendable {
     private let budget: Budget
     private let amount = Mutex(0)
@@ -15,17 +13,14 @@ final class Budget: Sendable {
 
     deinit { budget.use(-amount.withLock { $0 }) }
 
-    /// Adds to the use; throws if the budget is used up and the use can be refused.
+    /// Adds to the use; throws if the budget is exhausted, unless the use is required.
     func grow(by more: Int, isRequired: Bool = false) throws(Problem) {
       try resize(to: amount.withLock { $0 } + more, isRequired: isRequired)
     }
 
-    /// Changes the use, of which a permit has one change at a time; throws if more is used than is left.
+    /// Changes the use, one change of a permit at a time; throws if the use exceeds the budget.
     ///
-    /// - Parameters:
-    ///   - new: The use from now on.
-    ///   - isRequired: Whether the use cannot be refused, such as for the answer to a write that was made.
-    /// - Throws: The problem of the budget.
+    /// `isRequired` means that the use cannot be refused, such as for the answer to a write that was made.
     func resize(to new: Int, isRequired: Bool = false) throws(Problem) {
       let more = new - amount.withLock { $0 }
       if isRequired || more <= 0 { budget.use(more) } else { try budget.tryToUse(more) }
@@ -37,19 +32,17 @@ final class Budget: Sendable {
   private let problem: Problem
   private let state = Mutex<(used: Int, end: Problem?)>((0, nil))
 
-  /// `problem` answers a request for which nothing is left.
+  /// `problem` answers a request that exceeds the limit.
   init(_ limit: Int, problem: Problem) { (self.limit, self.problem) = (limit, problem) }
 
   var used: Int { state.withLock { $0.used } }
 
-  /// Permits a request to use an amount; throws if there is less left.
   func permit(_ amount: Int) throws(Problem) -> Permit {
     let permit = Permit(self)
     try permit.grow(by: amount)
     return permit
   }
 
-  /// Refuses every further use with this problem.
   func end(with problem: Problem) { state.withLock { $0.end = problem } }
 
   private func use(_ amount: Int) { state.withLock { $0.used += amount } }
@@ -74,10 +67,10 @@ extension Budget {
         .serviceUnavailable, "tooManyStreams", "\(limit) streams are open", hint: "try again later", retryAfter: 5))
   }
 
-  /// The bytes of bodies that are being received or sent, which slow clients make last, of what is read for answers, and of the
-  /// rows of open lists.
+  /// The bytes of bodies that are being received or sent, which slow clients prolong, of data read for answers, and of the rows
+  /// of open lists.
   ///
-  /// What is read for streams does not count: a few at a time read and render (`Turns`).
+  /// Data read for streams does not count: only a few read and render at a time (`Turns`).
   static func memory(mebibytes: Int) -> Budget {
     Budget(
       mebibytes << 20,
@@ -88,7 +81,7 @@ extension Budget {
 }
 
 extension ResponseBody {
-  /// The same body, which keeps a permit until it was written, or is released without having been written.
+  /// The same body, which keeps a permit until it is written or released.
   func keeping(_ permit: Budget.Permit?) -> ResponseBody {
     ResponseBody(contentLength: contentLength) { [self] writer in
       defer { withExtendedLifetime(permit) {} }

@@ -2,28 +2,26 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Refuses a connection for which there is no room, and closes one whose client is too slow, so that no client holds a connection
-/// without using it.
+/// Refuses connections beyond the limit, and closes those of slow clients, so that no client holds a connection without using it.
 ///
-/// The head of the first request has 10 s, a body as a whole 30 s, and the next request 60 s from the end of the response. A
-/// response may take any time, as a stream does, but not wait for its reader: the connection is closed if the client takes
-/// nothing between two checks, which is in 10 to 15 s.
+/// The head of the first request has 10 s, a whole body 30 s, and the next request 60 s from the end of the response. A response
+/// may take any time, as a stream does, but must not wait for its reader: the connection is closed if the client receives nothing
+/// between two checks, which takes 10 to 15 s.
 final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  /// The time of the first head, of a body, and of the next head, and between two checks of the client's progress.
   private enum Limits {
     static let head = TimeAmount.seconds(10)
     static let body = TimeAmount.seconds(30)
     static let idle = TimeAmount.seconds(60)
     static let progressCheck = TimeAmount.seconds(5)
-    /// From the last response to the end of the connection, which the client should close.
+    /// The client should close the connection within this time of the last response.
     static let linger = TimeAmount.seconds(2)
   }
 
-  /// What a body's reader gets if the body is not complete in time.
+  /// The error for a body's reader if the body is not complete in time.
   struct BodyTooSlow: Error {}
 
   private let connections: Connections
@@ -32,9 +30,8 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private var isRefused = false
   private var deadline: Scheduled<Void>?
   private var progressChecks: RepeatedTask?
-  /// Requests whose responses are not over.
+  /// The number of requests whose responses have not ended.
   private var pending = 0
-  /// Whether the response that is being written is the last one.
   private var isLast = false
   private var written = 0
   private var received = 0
@@ -67,7 +64,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
       let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
       schedule(context, Limits.body) { bound.value.fireErrorCaught(BodyTooSlow()) }
     case .body: break
-    // If the response is over already, the time for the next request has begun.
+    // After the response, the time for the next request has already begun.
     case .end: if pending > 0 { deadline?.cancel() }
     }
     context.fireChannelRead(data)
@@ -81,10 +78,10 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
       isLast = head.headerFields[.connection] == "close"
     case .body(let bytes): written += bytes.readableBytes
     case .end:
-      // The next request has its time from when the client has received the response.
+      // The time for the next request begins when the client has received the response.
       let promise = promise ?? context.eventLoop.makePromise()
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-      // As it is now: the next response may have begun when this one has been sent.
+      // A copy: the next response may begin before this one is sent.
       let isLast = isLast
       promise.futureResult.whenSuccess { bound.value.0.ended(bound.value.1, isLast: isLast) }
       return context.write(data, promise: promise)
@@ -95,8 +92,8 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private func ended(_ context: ChannelHandlerContext, isLast: Bool) {
     pending -= 1
     if isLast {
-      // Requests that were sent ahead get no answer. The rest follows later: to close a connection with unread input resets it,
-      // and the response may be lost.
+      // Requests that were sent ahead get no answer. Input is closed later: closing a connection with unread input resets it, and
+      // the response may be lost.
       context.close(mode: .output, promise: nil)
       return close(context, after: Limits.linger)
     }
@@ -109,7 +106,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   private func start(_ context: ChannelHandlerContext) {
     if progressChecks != nil { return }
     close(context, after: Limits.head)
-    // Before it is idle, so that it does not make room for itself.
+    // Before it is idle, or it could make room for itself.
     if connections.open() { becomeIdle(context) } else { refuse(context) }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     progressChecks = context.eventLoop.scheduleRepeatedTask(
@@ -132,7 +129,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     place = connections.becameIdle {
       bound.eventLoop.execute {
-        // A request may have come in between.
+        // A request may have arrived meanwhile.
         if bound.value.0.pending == 0 { bound.value.1.close(promise: nil) }
       }
     }
@@ -158,7 +155,7 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
     context.flush()
   }
 
-  /// Closes the connection at the second check at which the client has received nothing although there is something to send.
+  /// Closes the connection at the second check without progress although there is something to send.
   private func checkProgress(_ context: ChannelHandlerContext) {
     guard let waiting = try? context.channel.syncOptions?.getOption(.bufferedWritableBytes), waiting > 0 else {
       checksWithoutProgress = 0

@@ -1,15 +1,14 @@
 import HTTPTypes
 import Synchronization
 
-/// The open connections, of which there are at most as many as the process can hold.
+/// The open connections, limited to the number that the process can hold.
 ///
-/// Without room for another one, the one that has been idle for the longest time makes room; if none is idle, the new one is
-/// refused.
+/// At the limit, a new connection replaces the one that has been idle the longest; if none is idle, it is refused.
 final class Connections: Sendable {
   private struct State {
     var count = 0
     var last = 0
-    /// What closes each idle connection, by the order in which they became idle.
+    /// Closes each idle connection; the keys are in the order in which they became idle.
     var idle: [Int: @Sendable () -> Void] = [:]
   }
 
@@ -18,7 +17,7 @@ final class Connections: Sendable {
 
   init(_ limit: Int) { self.limit = limit }
 
-  /// Adds a connection, which is busy at first; returns false if it must be refused.
+  /// Adds a busy connection; returns false if it must be refused.
   func open() -> Bool {
     let (hasRoom, close) = state.withLock { state in
       state.count += 1
@@ -32,7 +31,7 @@ final class Connections: Sendable {
 
   func closed() { state.withLock { $0.count -= 1 } }
 
-  /// Says that a connection is idle, and returns its place among the idle ones; `close` is called at most once, to close it.
+  /// Notes that a connection is idle, and returns its place among the idle ones; `close` is called at most once.
   func becameIdle(_ close: @escaping @Sendable () -> Void) -> Int {
     state.withLock { state in
       state.last += 1
@@ -45,7 +44,6 @@ final class Connections: Sendable {
 }
 
 extension Problem {
-  /// Answers a client that connects when all connections are in use.
   static func tooManyConnections(_ limit: Int) -> Problem {
     Problem(
       .serviceUnavailable, "tooManyConnections", "\(limit) connections are in use", hint: "try again later",

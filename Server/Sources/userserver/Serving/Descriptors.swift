@@ -8,14 +8,14 @@ import NIOCore
   import Musl
 #endif
 
-/// The number of files that the process may have open: a connection is one.
+/// The number of files that the process may open, including connections.
 enum Descriptors {
-  /// What the store and its threads need, with a margin, and four for each event loop.
+  /// Enough for the store and its threads, with a margin, and four for each event loop.
   static var reserve: Int { 64 + 4 * System.coreCount }
 
-  /// Raises the limit as far as the process may, and returns it.
+  /// Raises the limit as far as possible, and returns it.
   ///
-  /// Without descriptors, libdispatch stops the process, so the server accepts fewer connections than there are descriptors.
+  /// Without descriptors, libdispatch stops the process, so the server accepts fewer connections than that.
   static func raise() -> Int {
     var limit = rlimit()
     guard unsafe getrlimit(resource, &limit) == 0 else { return 256 }

@@ -3,19 +3,19 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Answers a request that cannot be read with a problem, in place of Hummingbird's 400 without a body.
+/// Answers an unreadable request with a problem, instead of Hummingbird's 400 without a body.
 final class MalformedRequests: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  /// What is wrong with the last request of the connection.
+  /// The problem of the connection's last request.
   private var problem: Problem?
   /// Whether the answer has begun; without it, the connection ends in the middle of another answer.
   private var hasBegun = false
 
   func handlerAdded(context: ChannelHandlerContext) {
-    // Without it, a request could name two hosts.
+    // Without this handler, a request could name two hosts.
     do { try TargetHost.add(to: context.pipeline) } catch { context.close(promise: nil) }
   }
 

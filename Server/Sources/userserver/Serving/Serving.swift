@@ -19,7 +19,7 @@ struct Serving {
 
   func run() async throws {
     let descriptors = Descriptors.raise() - Descriptors.reserve
-    // Some more for the moments until connections are closed that have made room for others, or were refused.
+    // The spare descriptors are for connections that are being closed to make room, or refused.
     let connections = Connections(descriptors - Self.spare)
     let streams = try streamLimit(connections.limit)
     let token =
@@ -67,7 +67,7 @@ struct Serving {
     var services = ServiceGroupConfiguration(
       services: [ClosingService(store: store), app, ending],
       gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
-    // A client that does not read must not keep the server from shutdown.
+    // A client that does not read must not delay the shutdown.
     services.maximumGracefulShutdownDuration = .seconds(3)
     let group = ServiceGroup(configuration: services)
     shutdown.onTrigger { await group.triggerGracefulShutdown() }
@@ -94,7 +94,7 @@ struct Serving {
     }
   }
 
-  /// Opens a database on a server; nothing else runs yet that the wait for the server could hold up.
+  /// Opens a database on a server; nothing else is running that could be delayed.
   private func open(url: String) throws(Failure) -> (UserStore, name: String, isNew: Bool) {
     let database = DatabaseAddress(url)
     var configuration = PostgresConfiguration(url, configuration)
@@ -118,7 +118,7 @@ struct Serving {
     return configuration
   }
 
-  /// Every stream is a connection; some are left for other requests.
+  /// The limit of streams, each of which takes a connection; leaves some for other requests.
   private func streamLimit(_ connections: Int) throws(Failure) -> Int {
     let most = connections - connections / 8 - 8
     if most < 1 {
@@ -133,8 +133,8 @@ struct Serving {
     return wanted
   }
 
-  /// Wakes the streams after each commit, and ends the server when another file has taken the place of the database, which a
-  /// new process would open.
+  /// Wakes the streams after each commit, and ends the server if the database file was replaced: a new process would open the new
+  /// file.
   private func listen(to store: UserStore, _ api: API) -> ListenerToken {
     store.listeners.bind("userserver", to: .everything) { set in
       if set.discontinuity == .replaced { api.onReplaced() }
@@ -142,7 +142,7 @@ struct Serving {
     }
   }
 
-  /// Dispatch, which runs the tasks of this server, counts its threads in /proc, and ends the program if it cannot.
+  /// Dispatch, which runs the server's tasks, counts its threads in /proc, and ends the program if it cannot.
   private func warnWithoutProc() {
     #if os(Linux)
       if FileManager.default.fileExists(atPath: "/proc/self/task") { return }
@@ -163,7 +163,7 @@ struct Serving {
     try? FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
   }
 
-  /// Why the server cannot listen on an address; nil for other errors.
+  /// The reason why the server cannot listen on an address; nil for other errors.
   private static func failure(_ error: any Error, at address: ListenAddress) -> Failure? {
     let name = address.defaultValueDescription
     if error is SocketAddressError || error is SocketAddressError.UnknownHost {
@@ -185,7 +185,6 @@ struct Serving {
   }
 }
 
-/// Shuts the server down from the inside.
 private final class ShutdownTrigger: Sendable {
   private let state = Mutex<(failure: Failure?, end: (@Sendable () async -> Void)?)>((nil, nil))
 
@@ -208,9 +207,9 @@ private final class ShutdownTrigger: Sendable {
   }
 }
 
-/// Stops rendering answers, and then queries and waits for the lock of another program, which could outlast the shutdown.
+/// Stops rendering answers, and, after 4.5 s, the queries and waits for locks that could outlast the shutdown.
 ///
-/// Answers first, because the store is closed when nothing reads any more. The last service in the list is the first to be shut down.
+/// Answers first, because the store is closed only when nothing reads. The last service in the list is the first to end.
 private final class Ending: Service {
   private let memory: Budget
   private let store: UserStore
@@ -225,16 +224,16 @@ private final class Ending: Service {
     memory.end(with: .shuttingDown)
     Thread.detachNewThread { [self] in
       Thread.sleep(forTimeInterval: 4.5)
-      // If the store is closed already, this interrupts nothing: the -wal file is copied as fast as the disk is.
+      // After a regular close, this interrupts nothing: the -wal file is copied as fast as the disk allows.
       Thread.detachNewThread { [store] in store.interruptAndClose() }
-      // The last resort, which is safe: the database undoes a transaction that did not commit.
+      // The last resort, which is safe: the database undoes a transaction without a commit.
       Thread.sleep(forTimeInterval: 60)
       _exit(status())
     }
   }
 }
 
-/// Closes the store after the HTTP server has ended: services end in the reverse order of the list.
+/// Closes the store after the HTTP server has ended, since services end in the reverse order of the list.
 private struct ClosingService: Service {
   let store: UserStore
 

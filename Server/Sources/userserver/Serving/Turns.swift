@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Lets a few streams at a time read the log and render what they have read, in the order in which they ask.
+/// Lets a few streams at a time read and render a part of the log, in the order of their requests.
 ///
-/// What is read counts (`Budget`) only when it is a text, and is released at the end of the turn (`LiveResponse`). Without turns,
-/// a page of the log would be in memory once for each stream before the first one counts.
+/// Data that was read counts (`Budget`) only as text, and is released at the end of the turn (`LiveResponse`). Without turns,
+/// each stream could hold a page of the log before the first page counts.
 final class Turns: Sendable {
   private struct State {
     var free: Int

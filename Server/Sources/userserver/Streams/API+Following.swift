@@ -4,28 +4,26 @@ import ServiceLifecycle
 import UserStore
 
 extension API {
-  /// What following the log comes upon.
   enum Step {
     /// A set, or the rest of one.
     case set(UserStore.ChangeSet)
-    /// The end of what is committed; `isDue` at first, and then once in each interval.
+    /// The end of the committed log; `isDue` at first, and then once in each interval.
     case end(Cursor, isDue: Bool)
   }
 
-  /// What follows a step.
   enum Next {
     case goOn
-    /// The same set, from one of its changes on, after what was written has been sent.
+    /// The same set, from one of its changes on, after the written part is sent.
     case rest(from: Int64)
     case stop
   }
 
   /// Calls `body` with every set after a cursor as soon as it is committed, until it returns `stop`, or the server ends.
   ///
-  /// Not a feed of the store, which keeps a page of the log while its reader waits: here only texts wait for a slow client
-  /// (`LiveResponse.inTurn`). Like a feed, it tries again each second while a server of databases cannot be reached.
+  /// A feed of the store would keep a page of the log while its reader waits; here only texts wait for a slow client
+  /// (`LiveResponse.inTurn`). Like a feed, this tries again each second while the database's server cannot be reached.
   ///
-  /// - Throws: The errors of `UserStore.page(after:)`, `CancellationError`, and what `body` throws.
+  /// - Throws: The errors of `UserStore.page(after:)`, `CancellationError`, and those of `body`.
   func follow(
     after start: Cursor, every interval: Duration, in response: LiveResponse, _ body: (Step) async throws -> Next
   ) async throws {
@@ -68,7 +66,6 @@ extension API {
     try Task.checkCancellation()
   }
 
-  /// The cursor before a change.
   private func cursor(before change: Int64) async throws -> Cursor {
     let cursor = try await store.read { try $0.cursor(at: UserStore.Revision(rawValue: change - 1)) }
     guard let cursor else { throw StoreError(.compacted, "the changes after revision \(change - 1) were deleted") }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes the streams when something was committed.
+/// Wakes the streams after a commit.
 final class Bell: Sendable {
   private typealias Ringing = (last: Int, streams: [Int: AsyncStream<Void>.Continuation])
   private let ringing = Mutex<Ringing>((0, [:]))
@@ -9,7 +9,7 @@ final class Bell: Sendable {
     for stream in ringing.withLock({ Array($0.streams.values) }) { stream.yield() }
   }
 
-  /// Has an element now, and then after each `ring`; several that nobody has waited for are one.
+  /// Yields an element now, and after each `ring`; several that nobody has awaited become one.
   func rings() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = ringing.withLock { ringing in

@@ -1,6 +1,5 @@
 import UserStore
 
-/// The changes that a client wants.
 struct ChangeFilter: Sendable {
   private let attributes: [AttributeName]
   private let user: User.ID?

@@ -10,7 +10,6 @@ struct ChangeLines: Sendable {
   let clock: StreamClock
   let limit: Int?
 
-  /// Sends a line for each change until the stream ends.
   func runLines(_ response: LiveResponse) async throws {
     var count = 0
     do {
@@ -24,14 +23,14 @@ struct ChangeLines: Sendable {
         return count != limit && clock.isOver == nil ? .goOn : .stop
       }
     } catch is Problem {
-      // Without memory, or at the end of the server; only whole lines were sent.
+      // Memory was exhausted, or the server ends; only whole lines were sent.
     }
   }
 
-  /// Sends one page: what the log has, up to 1,000 changes or 1 MiB of whole sets, or else the next set within `wait`.
+  /// Sends one page: the log's next changes, up to 1,000 or 1 MiB of whole sets, or else the next set within `wait`.
   func runPage(wait: Duration, _ response: LiveResponse) async throws {
     let began = ContinuousClock.now
-    // Hidden sets take time too, so that a page ends even if there is nothing else.
+    // Hidden sets also take time, and the page must end even if there are no others.
     let catchUpLimit = max(wait, .seconds(2))
     let interval = wait / max(1, (wait / .seconds(2)).rounded(.up))
     var page = (count: 0, bytes: 0, sets: 0)
@@ -61,9 +60,9 @@ struct ChangeLines: Sendable {
         }
       }
     } catch is Problem {
-      // Without memory, or at the end of the server, the page is shorter.
+      // The page is shorter because memory was exhausted, or the server ends.
     }
-    // In the middle of a set, it can only break off.
+    // An incomplete set cannot end a page, so the response breaks off.
     if isInSet { throw CancellationError() }
     let head = try await api.store.read { users in try users.cursor }
     let isAtEnd = cursor.revision >= head.revision

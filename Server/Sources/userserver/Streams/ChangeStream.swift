@@ -12,9 +12,9 @@ struct ChangeStream: Sendable {
   /// The number of sets after which the stream ends.
   let limit: Int?
 
-  /// Sends events until the stream ends; returns why.
+  /// Sends events until the stream ends; returns the reason.
   func run(_ stream: EventStream) async throws -> String {
-    // With an id, so that a client that is cut before the next one misses nothing.
+    // The id is for a client whose connection ends before the next event.
     try await stream.send("hello", id: start.description, retry: API.retry, api.hello(head, clock))
     var (cursor, count) = (start, 0)
     while true {
@@ -30,7 +30,7 @@ struct ChangeStream: Sendable {
     }
   }
 
-  /// Sends what the log has after the cursor, and what is committed from then on; counts the sets, and returns why it ends.
+  /// Sends the log after the cursor and later commits; counts the sets, and returns the reason of the end.
   private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
     var sent = ContinuousClock.now
     var reason: String?
@@ -69,7 +69,7 @@ struct ChangeStream: Sendable {
     try await stream.send("progress", id: cursor.description, JSONText.object(members))
   }
 
-  /// Sends a set, or a part of a huge one; the last part has the id.
+  /// Sends a set, or a part of a huge one; only the last part has the id.
   private func send(_ part: ChangePart, of set: UserStore.ChangeSet, to stream: EventStream) async throws {
     var members = [
       ("revision", "\(set.revision)"), ("origin", JSONText.text(set.origin)), ("foreign", "\(set.isForeign)"),

@@ -7,12 +7,12 @@ import UserStore
 struct EventStream {
   let response: LiveResponse
 
-  /// Sends an event; `id` becomes the Last-Event-ID of the client's next request.
+  /// Sends an event; the client's next request repeats `id` as its Last-Event-ID.
   func send(_ event: String, id: String? = nil, retry: Int? = nil, _ data: String) async throws {
     try await response.write(Self.text(event, id: id, retry: retry, data))
   }
 
-  /// Sends the last event, also if there is no memory left.
+  /// Sends the last event, even if memory is exhausted.
   func close(because reason: String) async throws {
     let data = JSONText.object([("reason", JSONText.text(reason))])
     try await response.write(Self.text("closing", data), isRequired: true)
@@ -26,19 +26,19 @@ struct EventStream {
   }
 }
 
-/// When a stream ends, and the interval of its heartbeats.
+/// The end of a stream, and the interval of its heartbeats.
 struct StreamClock {
-  /// The time between two heartbeats; the length of the stream is a multiple of it.
+  /// The time between two heartbeats; the stream's length is a multiple of it.
   let interval: Duration
-  /// The same in whole seconds, for clients.
+  /// The interval in whole seconds, for clients.
   var seconds: Int { Int((interval / .seconds(1)).rounded(.up)) }
   private let end: ContinuousClock.Instant
   private let reason: String
 
-  /// - Parameters:
-  ///   - heartbeat: The longest time between two heartbeats.
-  ///   - age: The longest time of a stream; varied by a tenth, so that streams that began together do not end together.
-  ///   - timeout: A shorter time that the client wants.
+  /// Creates a clock.
+  ///
+  /// `heartbeat` is the longest interval. `age` is the longest time of a stream, varied by a tenth, so that streams that began
+  /// together do not end together. `timeout` is a shorter time that the client wants.
   init(heartbeat: Duration, age: Duration, timeout: Duration?) {
     let age = age * Double.random(in: 0.9...1.1)
     let length = min(age, timeout ?? age)
@@ -47,15 +47,15 @@ struct StreamClock {
     end = .now + length
   }
 
-  /// Why the stream ends now; nil if it goes on.
+  /// The reason if the stream must end; nil if it continues.
   var isOver: String? {
-    // A heartbeat may come a little before its time.
+    // A heartbeat may come a little early.
     ContinuousClock.now + .milliseconds(5) >= end ? reason : nil
   }
 }
 
 extension API {
-  /// A response of events, which are sent until `body` returns why it ends.
+  /// A response of events until `body` returns the reason of its end.
   func eventStream(
     _ request: Request, _ body: @escaping @Sendable (EventStream) async throws -> String
   ) throws(Problem) -> Response {
@@ -63,25 +63,25 @@ extension API {
       let stream = EventStream(response: response)
       let reason: String
       do { reason = try await body(stream) } catch let problem as Problem {
-        // The memory ends a little before the server does.
+        // The memory budget ends a little before the server does.
         reason = problem.code == Problem.shuttingDown.code ? endReason() : problem.code
       }
       try await stream.close(because: reason)
     }
   }
 
-  /// A response whose body is written until `body` returns, or the client leaves, and keeps the permit until then.
+  /// A response whose body is written until `body` returns, or the client disconnects, and which keeps the permit until then.
   func streaming(
     _ request: Request, _ type: String, _ permit: Budget.Permit?,
     _ body: @escaping @Sendable (LiveResponse) async throws -> Void
   ) throws(Problem) -> Response {
-    // Nobody reads it, and after four parts Hummingbird waits for a reader without end.
+    // No one reads the body, and after four parts Hummingbird waits for a reader without end.
     if request.hasBody { throw .badRequest("this request cannot have a body") }
     let memory = try memory.permit(0)
     let responseBody = ResponseBody { [channel, turns] writer in
       let response = ResponseStream(writer, to: channel)
       let live = LiveResponse(response, memory, turns)
-      // Hummingbird does not cancel a response otherwise when its client closes the connection (its issue 618).
+      // Otherwise Hummingbird does not cancel a response when its client closes the connection (its issue 618).
       do {
         try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(live) }
       } catch let error as StoreError {
@@ -95,7 +95,6 @@ extension API {
       status: .ok, headers: [.contentType: type, .connection: "close"], body: responseBody.keeping(permit))
   }
 
-  /// The interval of a stream's heartbeats and its end, as the parameters say.
   func clock(_ parameters: Parameters) throws(Problem) -> StreamClock {
     let heartbeat = try parameters.integer("heartbeat", in: 1...300).map { Duration.seconds($0) }
     let timeout = try parameters.integer("timeout", in: 1...3_600).map { Duration.seconds($0) }

@@ -1,10 +1,10 @@
 import Synchronization
 import UserStore
 
-/// Counts the rows of open lists: once for all streams of a query, for which the store has one copy, and what older versions that
-/// slow streams still hold have beside the newest one.
+/// Counts the rows of open lists: once for all streams of a query, because the store has one copy, plus the replaced rows in
+/// older versions that slow streams still hold.
 final class ListMemory: Sendable {
-  /// The rows of a query, which count until its last stream releases this.
+  /// The rows of a query, which count until the last stream releases them.
   final class Rows: Sendable {
     private let counted = Mutex(Counted())
 
@@ -15,7 +15,7 @@ final class ListMemory: Sendable {
       counted.withLock { $0.permit = $0.permit ?? permit }
     }
 
-    /// The version that a stream holds; it counts until the stream releases this.
+    /// A stream's hold on a version, which counts until the stream releases it.
     func holder() -> Holder { Holder(self) }
 
     fileprivate func change<Result>(_ body: (inout Counted) throws(Problem) -> Result) throws(Problem) -> Result {
@@ -30,11 +30,11 @@ final class ListMemory: Sendable {
     fileprivate init(_ rows: Rows) { self.rows = rows }
 
     deinit {
-      // Less is used afterwards, which is never refused.
+      // This uses less memory, which is never refused.
       try? rows.change { counted throws(Problem) in try counted.hold(nil, for: ObjectIdentifier(self)) }
     }
 
-    /// Counts a version that the stream receives, beside the one that it holds; throws if there is no memory left.
+    /// Counts a version that the stream receives, in addition to the one that it holds; throws if memory is exhausted.
     func receive(_ version: UserStore.Rows) throws(Problem) {
       try rows.change { counted throws(Problem) in
         counted.add(version)
@@ -43,7 +43,7 @@ final class ListMemory: Sendable {
       }
     }
 
-    /// Takes note that the stream holds no version before this one.
+    /// Notes that the stream holds no version before this one.
     func keep(_ version: UserStore.Rows) throws(Problem) {
       try rows.change { counted throws(Problem) in
         try counted.hold(counted.number(of: version), for: ObjectIdentifier(self))
@@ -51,13 +51,13 @@ final class ListMemory: Sendable {
     }
   }
 
-  /// What counts, and for which versions; they are numbered in the order in which streams received them.
+  /// The counted versions, numbered in the order in which streams received them.
   fileprivate struct Counted {
     var permit: Budget.Permit?
     /// The oldest versions that streams hold, by stream.
     private(set) var held: [ObjectIdentifier: Int] = [:]
     private var newest: UserStore.Rows?
-    /// The versions from the oldest that is held.
+    /// The versions from the oldest held one on.
     private var versions: [Version] = []
     /// The number of the first of `versions`.
     private var first = 0
@@ -91,14 +91,14 @@ final class ListMemory: Sendable {
       self.newest = version
     }
 
-    /// The number of a version that was added; for one that no stream has received first, that of the oldest that is held.
+    /// The number of an added version; the oldest held version's number if no stream has received it first.
     func number(of version: UserStore.Rows) -> Int {
       let revision = version.cursor?.revision
       let index = versions.lastIndex { $0.revision == revision }
       return first + (index ?? 0)
     }
 
-    /// Takes note of what a stream holds, and counts what all of them hold; throws if there is no memory left.
+    /// Notes the version that a stream holds, and counts those of all streams; throws if memory is exhausted.
     mutating func hold(_ number: Int?, for holder: ObjectIdentifier) throws(Problem) {
       if let number { versions[number - first].holders += 1 }
       if let before = held[holder] { versions[before - first].holders -= 1 }
@@ -117,7 +117,6 @@ final class ListMemory: Sendable {
 
   private let lists = Mutex<[UserStore.Query: Weak]>([:])
 
-  /// The rows of a query.
   func rows(of query: UserStore.Query) -> Rows {
     lists.withLock { lists in
       if let rows = lists[query]?.rows { return rows }

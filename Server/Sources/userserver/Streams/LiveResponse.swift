@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// The body of a response that goes on: what it sends counts, and it reads and renders only while it has a turn.
+/// The body of a continuing response: its unsent texts count, and it reads and renders only during a turn.
 ///
 /// `@unchecked Sendable`: one task uses it.
 final class LiveResponse: @unchecked Sendable {
@@ -8,16 +8,16 @@ final class LiveResponse: @unchecked Sendable {
   private let permit: Budget.Permit
   private let turns: Turns
   private var hasTurn = false
-  /// Texts that count, and are not yet sent.
+  /// The texts that count and are not yet sent.
   private var texts: [String] = []
 
   init(_ response: ResponseStream, _ permit: Budget.Permit, _ turns: Turns) {
     (self.response, self.permit, self.turns) = (response, permit, turns)
   }
 
-  /// Calls `body`, which reads and renders, when it is the turn of this response; then sends what `body` has written.
+  /// Waits for a turn, calls `body`, which reads and renders, and then sends the texts that `body` has written.
   ///
-  /// When it is sent, `body` has released what it has read, so that only the texts wait for a slow client.
+  /// `body` has then released its data, so that only texts wait for a slow client.
   func inTurn<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await takeTurn()
     let result: Result<Value, any Error>
@@ -27,28 +27,23 @@ final class LiveResponse: @unchecked Sendable {
     return try result.get()
   }
 
-  /// Sends text: at once, or in a turn, when the turn ends.
+  /// Sends text: at once, or at the end of the turn.
   ///
-  /// - Parameters:
-  ///   - text: The text.
-  ///   - isRequired: Whether the text is sent although there is no memory left.
-  /// - Throws: `Problem` without memory, and the errors of the connection.
+  /// `isRequired` sends it even if memory is exhausted; otherwise this throws a `Problem`.
   func write(_ text: String, isRequired: Bool = false) async throws {
     try permit.grow(by: text.utf8.count, isRequired: isRequired)
     texts.append(text)
     if !hasTurn { try await send() }
   }
 
-  /// Sends what was written in this turn, and waits for the next turn.
-  ///
-  /// For responses whose data counts, such as the rows of a list.
+  /// Sends the texts of this turn, and waits for the next turn; for responses whose data counts, such as a list's rows.
   func flush() async throws {
     giveTurnBack()
     try await send()
     try await takeTurn()
   }
 
-  /// Sends the texts; waits while the client is slower, without a turn, so that a slow client delays no other.
+  /// Sends the texts; waits without a turn, so that a slow client delays no other.
   private func send() async throws {
     for text in texts { try await response.write(text) }
     texts = []

@@ -1,15 +1,15 @@
 import UserStore
 
-/// Collects texts of JSON until they are enough for one part of a response.
+/// Collects JSON texts into parts of a response.
 struct Parts {
   fileprivate static let countLimit = 1_000
   fileprivate static let byteLimit = 1 << 20
 
-  /// The texts of the last part, which no other one follows.
+  /// The texts of the last part.
   private(set) var last: [String] = []
   private var bytes = 0
 
-  /// Adds a text; returns the part that was full before it.
+  /// Adds a text; returns the previous part if it was full.
   mutating func add(_ json: String) -> [String]? {
     let isFull = last.count == Self.countLimit || bytes + json.utf8.count > Self.byteLimit
     let full = isFull && !last.isEmpty ? last : nil
@@ -20,13 +20,13 @@ struct Parts {
   }
 }
 
-/// The first changes of a set that a client wants: as many as are enough for one part of a response.
+/// The first changes of a set that pass the filter, enough for one part of a response.
 struct ChangePart {
-  /// The changes as lines of JSON; the last one of the set has the set's cursor.
+  /// The changes as lines of JSON; the set's last one has its cursor.
   private(set) var texts: [String] = []
   /// The time of the last change.
   private(set) var time: Int64 = 0
-  /// The change with which the next part begins; nil if this is the last part.
+  /// The first change of the next part; nil if this is the last part.
   private(set) var next: Int64?
 
   /// Renders changes until the part is full; the rest of a huge set is not read.

@@ -48,7 +48,7 @@ extension BindingError: CustomStringConvertible {
   }
 }
 
-/// The name and the error handler of the chain that a member was first bound with, also after that chain has joined another.
+/// The name and the error handler of the chain that a member was first bound with, even after that chain has joined another.
 @MainActor struct ChainContext {
   let name: String
   let onError: @MainActor (BindingError) -> Void

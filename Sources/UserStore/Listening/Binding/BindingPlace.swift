@@ -21,7 +21,7 @@
   func connect(_ member: any ChainMember) -> [SubscriptionToken]
   /// Starts or stops to observe a property for the member; called again when the member is bound again.
   func observe(_ isObserved: Bool, for member: any ChainMember)
-  /// Adds what the same place has that was bound again.
+  /// Merges with another object for the same place, when the member is bound again.
   func merge(with other: Self)
 }
 

@@ -18,7 +18,6 @@
     registration = SubscriptionToken(register(nil, keepsValue: true) { [weak self] round in self?.run(round) })
   }
 
-  /// This chain, or the one that it has joined.
   var current: ChainCore { successor?.current ?? self }
 
   // MARK: Members
@@ -74,7 +73,6 @@
     }
   }
 
-  /// Removes the members whose object was released.
   func removeDead() { remove { !$0.isAlive } }
 
   /// Joins two chains, with the members of this one first, and returns the joined chain.

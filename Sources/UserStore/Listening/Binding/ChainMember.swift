@@ -1,4 +1,4 @@
-/// A member of a chain, for every type of value.
+/// A member of a chain, regardless of the type of its value.
 @MainActor protocol ChainMember: AnyObject, Sendable {
   var key: MemberKey { get }
   var name: String { get }
@@ -13,7 +13,6 @@
 
   /// Joins a chain, and reads the first value.
   func join(_ core: ChainCore) throws
-  /// Starts to observe the place.
   func connect()
   /// Queues a round for a change that the place reports.
   func placeChanged(_ cause: RoundCause?)

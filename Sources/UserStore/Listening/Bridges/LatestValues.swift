@@ -91,7 +91,7 @@ private final class LatestValueChannel<Element: Sendable>: Sendable {
     var isCanceled = false
   }
 
-  // Under no lock, consumers are resumed and elements are released: both may run any code.
+  // Consumers are resumed and elements are released outside of the lock: both may run any code.
   private let state = Lock(State())
 
   /// Sends an element, which replaces one that waits.

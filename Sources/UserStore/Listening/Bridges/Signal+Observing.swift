@@ -45,7 +45,6 @@ extension Signal {
 ///                                      ▲
 ///       object's registrar ──▶ wait ──weak
 @MainActor private final class ObservedProperty<Value: Sendable> {
-  /// Reads the property; nil when the object was released.
   private let value: () -> Value?
   var source: SignalSource<Value>?
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A collection that returns a token for each inserted element, and removes the element with that token.
 ///
-/// A bag is a value with its elements in the order of insertion. The library itself does not use it, `Observers` holds handlers;
-/// it is for programs that keep other things by token, as they did with the systems that this library replaces.
+/// A bag is a value with its elements in the order of insertion. The library does not use it: `Observers` holds handlers. It is
+/// for programs that keep other things by token.
 public struct Bag<Element> {
   /// Identifies an element of one bag and of its copies; unique in the process.
   public struct Token: Hashable, Sendable {
@@ -36,7 +36,6 @@ public struct Bag<Element> {
   }
 }
 
-/// The number of tokens that all bags have returned so far.
 private let tokenCount = Atomic<UInt64>(0)
 
 extension Bag: Sendable where Element: Sendable {}

@@ -1,4 +1,4 @@
-/// How a state that was read from the store follows the rounds since: which of them it needs, and what of them.
+/// Keeps a state that was read from the store up to date: decides which of the later rounds it needs, and which part of them.
 ///
 ///     register ─▶ read at `through` ─▶ the rounds that came meanwhile ─▶ each next round
 ///                  ▲                                                      │
@@ -21,7 +21,7 @@ struct CatchUp<Round: Positioned>: Sendable {
     return waiting == nil ? round.dropping(through: through) : nil
   }
 
-  /// Lets the rounds wait from now on, because the state is being read again.
+  /// Makes rounds wait from now on, because the state is being read again.
   mutating func beginReading() { waiting = waiting ?? [] }
 
   /// Records where the state was read, or up to which round it was changed since.
@@ -30,9 +30,9 @@ struct CatchUp<Round: Positioned>: Sendable {
     isStale = false
   }
 
-  /// Returns what the state needs of the rounds that came while it was read.
+  /// Returns what the state needs of the rounds that came while it was read; nil if it needs nothing, and rounds wait no more.
   ///
-  /// If that is nothing, returns nil, and rounds wait no more. Otherwise, change the state, advance, and call this again.
+  /// If there are rounds, change the state, advance, and call this again.
   mutating func next() -> [Round]? {
     while let rounds = waiting, !rounds.isEmpty {
       waiting = []
@@ -43,7 +43,7 @@ struct CatchUp<Round: Positioned>: Sendable {
     return nil
   }
 
-  /// Records that the state could not be read: the next round is the occasion to read it again.
+  /// Records that the state could not be read: it is read again at the next round.
   mutating func fail() {
     isStale = true
     waiting = nil

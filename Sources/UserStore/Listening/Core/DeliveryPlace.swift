@@ -24,7 +24,7 @@ public enum DeliveryPlace: Sendable {
     }
   }
 
-  /// The actor that receives only the latest value, if it does.
+  /// The actor, if it receives only the latest value.
   var actorOfLatest: (any Actor)? {
     if case .latest(let actor) = self { actor } else { nil }
   }

@@ -47,9 +47,7 @@ final class DeliveryThread {
     return innermost == ObjectIdentifier(object) || outer.contains(ObjectIdentifier(object))
   }
 
-  /// Marks the thread as inside a hub or a transaction.
-  ///
-  /// Deferred actions and deliveries wait for its end.
+  /// Marks the thread as inside a hub or a transaction, for whose end deferred actions and deliveries wait.
   func enter(_ object: some AnyObject, isTransaction: Bool = false) {
     if let innermost { outer.append(innermost) }
     innermost = ObjectIdentifier(object)

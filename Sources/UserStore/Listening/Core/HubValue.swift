@@ -1,6 +1,4 @@
-/// The current value of a topic, updated by each round of the hub.
-///
-/// It receives each round before all listeners, so that every listener reads the new value.
+/// The current value of a topic, which receives each round before all listeners, so that every listener reads the new value.
 final class HubValue<Content: Routable>: Sendable {
   /// A value, and the last round that it includes: a later round than the one that is delivered if the value was read again.
   struct Decoded: Sendable {
@@ -104,7 +102,7 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     case value(ErasedValue)
     /// The listeners have received the content of this round, in a value that was read.
     case included
-    /// Not stored: the `HubValue` was released, or later rounds have replaced the value. With what was not read.
+    /// Not stored: the `HubValue` was released, or later rounds have replaced the value. The content is the part that was not read.
     case unknown(Content, isOutdated: Bool)
   }
 
@@ -113,7 +111,7 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     /// The value, and the round that set it; nil before the first read.
     var entry: (value: ErasedValue, position: Int128)?
     /// The rounds for which the value was read, and the places of the reads, which may be within later rounds: one for the start,
-    /// and one for each discontinuity that others have written after.
+    /// and one for each discontinuity after which others have written.
     var reads: [(position: Int128, through: Int128)] = []
   }
 
@@ -126,10 +124,8 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     return (entry.value, through)
   }
 
-  /// Returns what the value needs of a round; nil if it includes the round, or is being read.
   func receive(_ content: Content) -> Content? { state.withLock { $0.progress.receive(content) } }
 
-  /// Returns what the value needs of the rounds that came while it was read.
   func next() -> [Content]? { state.withLock { $0.progress.next() } }
 
   func meaning(of content: Content) -> Meaning {
@@ -145,9 +141,7 @@ private final class StoredValueOfTopic<Content: Routable>: Sendable {
     }
   }
 
-  /// Stores the value of a round, or that the round has none, unless the present value includes the round.
-  ///
-  /// - Returns: Whether it did.
+  /// Stores the value of a round, or that the round has none, unless the present value includes the round; returns whether it did.
   @discardableResult
   func store(_ decoded: Decoded?, at position: Int128) -> Bool {
     let through = max(position, decoded?.through ?? position)

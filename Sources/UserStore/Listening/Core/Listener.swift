@@ -1,6 +1,6 @@
 /// The constant part of a listener, until its name is bound again or it is removed.
 ///
-/// It is one object, so that a round takes one reference to it for a call; what few listeners have is in `conditions`. The
+/// It is one object, so that a round takes one reference to it for a call; what only a few listeners have is in `conditions`. The
 /// registry holds the only lasting reference, so that the caller that removes a listener holds the last one.
 final class Listener<Content: Routable>: Sendable {
   let topic: Content.Topic

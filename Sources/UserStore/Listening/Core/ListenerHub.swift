@@ -41,9 +41,7 @@
     var remover: ListenerRemover?
     var isOver = false
 
-    /// Starts a round, and returns the value that it replaces.
-    ///
-    /// Release that value under no lock.
+    /// Starts a round, and returns the value that it replaces, to be released under no lock.
     mutating func start(_ position: Int128, keeping outcome: Result<ErasedValue, any Error>?) -> ErasedValue? {
       lastStarted = position
       guard kept != nil, case .success(let value)? = outcome else { return nil }
@@ -306,7 +304,7 @@
     for registration in all { endInPlace(registration) }
   }
 
-  /// Ends a listener at once that was registered after the hub had ended.
+  /// Ends a listener that was registered after the hub had ended.
   func endIfOver(_ registration: Registration) {
     guard state.withLock({ $0.isOver }) else { return }
     endInPlace(registration)

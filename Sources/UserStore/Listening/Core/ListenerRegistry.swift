@@ -37,7 +37,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
   /// Whether there are values, which are called before the listeners.
   var keepsValues: Bool { valueCount > 0 }
 
-  /// All slots in the order of calls.
   var inOrder: [(registration: Registration, slot: Slot)] {
     occupied.sorted { $0.slot.listener.ordinal < $1.slot.listener.ordinal }
   }
@@ -124,7 +123,6 @@ struct ListenerRegistry<Content: Routable>: Sendable {
     return slot.listener
   }
 
-  /// Takes the first value of a listener, to deliver it now.
   func takeFirst(
     _ registration: Registration
   ) -> (first: ListenerConditions.FirstValue, listener: Listener<Content>)? {
@@ -215,12 +213,10 @@ struct TopicList: Sendable {
     return new.index
   }
 
-  /// Removes a name, and returns the index of its slot.
   mutating func removeName(_ name: String) -> Int? { indexByName.removeValue(forKey: name) }
 
-  /// Counts one slot less, and returns whether it was the last one.
-  ///
-  /// If most slots are removed, removes the references for which `isActive` returns false.
+  /// Counts one slot less, and returns whether it was the last one; if most slots are removed, removes the references to those
+  /// that are not active.
   mutating func removeOne(isActive: (SlotReference) -> Bool) -> Bool {
     activeCount -= 1
     if activeCount == 0 { return true }

@@ -37,7 +37,6 @@ final class ObservationWait: Sendable {
     return (value, wait)
   }
 
-  /// Whether a property has changed since the wait began.
   var hasFired: Bool { action.withLock { $0 == nil } }
 
   private func fire(_ outcome: Outcome) {

@@ -15,10 +15,8 @@ struct RoundQueue<Item: Sendable>: Sendable {
   private var hasDeliverer = false
   private var waiters: [(ticket: Ticket, parker: Parker)] = []
 
-  /// Whether a thread sleeps until its item is delivered.
   var hasWaiters: Bool { !waiters.isEmpty }
 
-  /// The ticket that the next item will get.
   var nextTicket: Ticket { lastTicket + 1 }
 
   mutating func append(_ item: Item) -> Ticket {
@@ -27,9 +25,8 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return lastTicket
   }
 
-  /// Returns a ticket for an item that the caller delivers now, as the deliverer that continues with `next`.
-  ///
-  /// Returns nil, and changes nothing, if other items are before it.
+  /// Returns a ticket for an item that the caller delivers now, as the deliverer that continues with `next`; returns nil, and
+  /// changes nothing, if other items are before it.
   mutating func beginAlone() -> Ticket? {
     guard !hasDeliverer, items.isEmpty else { return nil }
     hasDeliverer = true
@@ -37,9 +34,7 @@ struct RoundQueue<Item: Sendable>: Sendable {
     return lastTicket
   }
 
-  /// Ends the turn that `beginAlone` began, as `next` would.
-  ///
-  /// Returns false, and changes nothing, if items are queued or threads wait.
+  /// Ends the turn that `beginAlone` began, as `next` would; returns false, and changes nothing, if items or threads wait.
   mutating func endAlone() -> Bool {
     guard items.isEmpty, waiters.isEmpty else { return false }
     lastDelivered += 1
@@ -52,11 +47,10 @@ struct RoundQueue<Item: Sendable>: Sendable {
     case deliver
     /// The caller sleeps on its parker, then calls `enter` again.
     case wait
-    /// There is nothing to do.
     case leave
   }
 
-  /// Returns what a thread must do that waits for an item, or, without a ticket, delivers items that no thread delivers.
+  /// Returns what a thread must do: with a ticket, it waits for that item; without one, it delivers items that no thread delivers.
   mutating func enter(through ticket: Ticket?, parker: Parker) -> Entrance {
     if let ticket, ticket <= lastDelivered { return .leave }
     if !hasDeliverer {

@@ -1,11 +1,9 @@
 /// A delivery that has a place in the order of all deliveries.
 @usableFromInline protocol Positioned: Sendable {
-  /// The place in the order of all deliveries; strictly increasing.
-  ///
-  /// It is wide enough for all revisions of any number of logs that follow each other.
+  /// The place in the order of all deliveries: strictly increasing, and wide enough for all revisions of any number of logs.
   var position: Int128 { get }
 
-  /// The delivery without what a state that was read at `position` includes; nil if that is all of it.
+  /// The part of the delivery that a state that was read at `position` does not include; nil if there is none.
   ///
   /// A state is read between two transactions, and a delivery may contain both: then the state includes the first part only.
   func dropping(through position: Int128) -> Self?
@@ -14,7 +12,6 @@
 /// The content of a round, which can be divided among topics.
 @usableFromInline protocol Routable: Positioned {
   associatedtype Topic: Hashable, Sendable
-  /// The type of the listeners' closures.
   associatedtype Action: ListenerAction<Self>
 
   /// A value, which the hub may keep, or a failure; nil if the round has neither.
@@ -51,6 +48,5 @@ extension Routable {
 
   func contains(_ topic: Topic) -> Bool { lists.index(forKey: topic) != nil }
 
-  /// The topics, in no order.
   var all: [Topic] { Array(lists.keys) }
 }

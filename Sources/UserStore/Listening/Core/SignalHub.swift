@@ -14,9 +14,7 @@
     self.value = value
   }
 
-  /// Returns the value; forced, because the sender and the receivers of a hub use the same type.
-  ///
-  /// A conditional cast would take a reference.
+  /// Returns the value by a forced cast: all users of a hub use the same type, and a conditional cast would take a reference.
   @inlinable static func unbox(_ value: ErasedValue) -> Value { (value as! ValueBox).value }
 
   /// Returns the value, or nil for a failure.
@@ -30,7 +28,6 @@
   }
 }
 
-/// A closure that receives values and failures.
 @usableFromInline typealias SignalAction = @Sendable (SignalRound) throws -> Void
 
 /// One value, or one failure.
@@ -62,7 +59,7 @@ extension ListenerHub where Content == SignalRound {
 
   // MARK: The kept value
 
-  /// Keeps a value, and then the value of each round, for those who read it or receive it first.
+  /// Keeps a value, and then the value of each round, for reading and for first values.
   func keep(_ value: ErasedValue) { state.withLock { $0.kept = value } }
 
   /// The value that the hub keeps, and the last round that it includes.
@@ -94,7 +91,7 @@ extension ListenerHub where Content == SignalRound {
   /// Sends on a thread that is not inside of anything.
   ///
   /// If nothing is queued and no thread delivers, the round needs no place in the queue. If the round runs no code before its
-  /// only listener, this is found under the lock under which the round starts.
+  /// only listener, that listener is looked up under the lock under which the round starts.
   private func send(_ content: SignalRound.Content, on thread: DeliveryThread) {
     let isFailure = if case .failure = content { true } else { false }
     var (ticket, calls, replaced) = state.withLock { state -> (RoundQueue<Item>.Ticket, Calls?, ErasedValue?) in
@@ -131,7 +128,6 @@ extension ListenerHub where Content == SignalRound {
     thread.runDeferred()
   }
 
-  /// The calls of a round that has started.
   private enum Calls {
     /// Of the only listener; the call was counted.
     case one(Listener<SignalRound>, SlotReference)

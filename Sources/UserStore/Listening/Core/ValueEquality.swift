@@ -36,7 +36,6 @@ enum ValueEquality {
   }
 }
 
-/// An optional of any type.
 protocol OptionalValue {
   static var none: Self { get }
   static var wrappedType: Any.Type { get }

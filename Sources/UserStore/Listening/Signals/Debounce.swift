@@ -81,9 +81,7 @@ private final class PaceTimer<Value: Sendable, C: Clock<Duration>>: Sendable {
     self.task.put(SubscriptionToken { task.cancel() })
   }
 
-  /// Queues the value that a step of the pace emits, in the order of the steps.
-  ///
-  /// - Returns: The time to wake at, if there is one.
+  /// Queues the value that a step of the pace emits, in the order of the steps; returns the time to wake at, if there is one.
   private func emit(_ step: (inout Pace<Value, C.Instant>) -> Pace<Value, C.Instant>.Step) -> C.Instant? {
     let cascade = DeliveryThread.current.calling?.cascade
     let wakesAt = state.withLock { pace in
@@ -108,9 +106,7 @@ private struct Pace<Value: Sendable, Instant: InstantProtocol>: Sendable where I
   /// The end of the current interval; nil when there is none.
   var deadline: Instant?
 
-  /// Handles a value.
-  ///
-  /// If the value has to wait, `value` becomes the one that waited before, which must be released under no lock.
+  /// Handles a value; if it has to wait, `value` becomes the one that waited before, which must be released under no lock.
   mutating func receive(_ value: inout Value?, at now: Instant) -> Step {
     let isFirst = deadline == nil
     let next = now.advanced(by: interval)

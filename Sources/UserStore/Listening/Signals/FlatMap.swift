@@ -136,7 +136,6 @@ private final class InnerSignals<Value: Sendable>: Sendable {
     var isOuterOver = false
     var isClosed = false
 
-    /// Adds a slot for an inner signal.
     mutating func open(keepsAll: Bool) -> (number: Int, slot: TokenSlot, replaced: [TokenSlot])? {
       if isClosed { return nil }
       last += 1

@@ -68,6 +68,7 @@ extension SignalSource {
     }
     hub.deliver(through: nil)
   }
+
   /// Ends at the end of the present round, after the values that signals of lower ranks emit in it.
   func relayEnd(rank: Int) {
     DeliveryThread.current.defer(rank: rank) { self.relay(.end) }

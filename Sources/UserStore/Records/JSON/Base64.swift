@@ -19,7 +19,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes a text; nil for a text that `encode` does not produce.
+  /// The bytes; nil for a text that `encode` does not produce.
   package static func decode(_ text: String) -> [UInt8]? {
     let digits = text.utf8.prefix { $0 != padding }
     let rest = text.utf8.dropFirst(digits.count)

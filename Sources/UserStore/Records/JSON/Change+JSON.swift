@@ -7,8 +7,8 @@ extension UserStore.Change {
   ///
   /// - Parameters:
   ///   - set: The set that the change is in, whose `revision` the line has.
-  ///   - isLast: Whether it is the last change of the set that is written. Then the line has the set's cursor, from which a reader
-  ///     continues: one that has read only a part of the set reads the set again.
+  ///   - isLast: Whether it is the last change of the set that you write. Only this line has the cursor of the set, so that a
+  ///     reader that stops within the set reads the set again.
   /// - Returns: The text, without a line feed.
   public func json(in set: UserStore.ChangeSet, isLast: Bool) -> String {
     jsonValue(Self.fields(of: set.cursor, isLast: isLast)).description
@@ -19,9 +19,8 @@ extension UserStore.Change {
     return .record(first + fields, isPurged: isPurged)
   }
 
-  /// The first fields of a line: the revision of its set, and the cursor, which only the last line of a set has.
-  ///
-  /// Both are null for changes that are not committed.
+  /// The first fields of a line: the revision of its set, and the cursor, which only the last line of a set has; both are null
+  /// for changes that are not committed.
   package static func fields(of cursor: Cursor?, isLast: Bool) -> [(name: String, value: StoredValue)] {
     let revision = cursor.map { StoredValue.integer($0.revision.rawValue) }
     let isShown = isLast || cursor == nil

@@ -14,7 +14,6 @@ extension JSON: CustomStringConvertible {
   /// The JSON text, on one line.
   package var description: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The UTF-8 bytes of the text.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
@@ -40,9 +39,7 @@ extension JSON: CustomStringConvertible {
     }
   }
 
-  /// The shortest text that reads back as the same number.
-  ///
-  /// JSON has no infinity, but nearly every parser reads 1e999 as one.
+  /// The shortest text that reads back as the same number; JSON has no infinity, but nearly every parser reads 1e999 as one.
   package static func text(of real: Double) -> String {
     if real.isInfinite { return real < 0 ? "-1e999" : "1e999" }
     return real.isNaN ? "null" : "\(real)"
@@ -51,7 +48,7 @@ extension JSON: CustomStringConvertible {
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     let utf8 = [UInt8](text.utf8)
     bytes.append(UInt8(ascii: "\""))
-    // What needs no escape is copied in runs.
+    // Runs without escapes are copied at once.
     var copied = 0
     var index = 0
     while index < utf8.count {
@@ -114,7 +111,6 @@ extension JSON: Encodable {
   }
 }
 
-/// The name of a member.
 struct TextKey: CodingKey {
   let stringValue: String
 

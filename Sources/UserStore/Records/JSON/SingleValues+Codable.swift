@@ -37,7 +37,7 @@ extension UserStore.Revision: Codable {
 extension Decoder {
   /// Decodes a 64-bit integer.
   ///
-  /// For another number, `JSONDecoder` throws an error that it later replaces by one without a path, which says that the data
+  /// For another number, `JSONDecoder` throws an error that it later replaces with one that has no path and says that the data
   /// is not JSON.
   fileprivate func integer() throws -> Int64 {
     do { return try Int64(from: self) } catch let error where !(error is DecodingError) {

@@ -5,7 +5,6 @@ extension StoredValue {
   /// `{"text_base64":"/w=="}`. An infinite number is `1e999` or `-1e999`, and a real number has a fraction or an exponent (`1.0`).
   public var json: String { jsonValue.description }
 
-  /// The JSON value.
   package var jsonValue: JSON {
     switch self {
     case .null: .null
@@ -22,7 +21,6 @@ extension StoredValue {
     String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .invalidText(bytes)
   }
 
-  /// Whether it is text that is not valid UTF-8.
   package var isInvalid: Bool {
     if case .invalidText = self { true } else { false }
   }

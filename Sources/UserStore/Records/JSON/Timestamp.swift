@@ -40,9 +40,7 @@ package struct Timestamp {
     return (Self.date(ofDay: day), time)
   }
 
-  /// The Gregorian date of a day counted from 1970-01-01.
-  ///
-  /// Years start in March, so that the leap day is the last day.
+  /// The Gregorian date of a day counted from 1970-01-01; years start in March, so that the leap day is the last day.
   private static func date(ofDay day: Int64) -> String {
     let shifted = day + 719_468
     let (era, dayOfEra) = divide(shifted, 146_097)

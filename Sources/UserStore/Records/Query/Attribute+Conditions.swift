@@ -1,4 +1,3 @@
-// Conditions on attributes with a type.
 extension Attribute {
   /// Returns the condition that the attribute has a value; with nil, that it is not set.
   public static func == (left: Attribute, right: Value?) -> UserStore.Condition { left.compared(.equal, right) }

@@ -10,7 +10,6 @@ package struct CaselessText {
     characters = text.unicodeScalars.map { scalar in scalar.cases.map { [$0.upper, $0.lower] } ?? [scalar] }
   }
 
-  /// The text with all letters in lower case.
   package var lowercase: String { String(characters.compactMap(\.last)) }
 
   /// The letters of the text, each once, in both cases.
@@ -20,7 +19,7 @@ package struct CaselessText {
 }
 
 extension Unicode.Scalar {
-  /// The upper and the lower case of the letter if each is the only one of the other; otherwise nil.
+  /// The upper and the lower case of the letter if each maps only to the other; otherwise nil.
   fileprivate var cases: (upper: Unicode.Scalar, lower: Unicode.Scalar)? {
     guard let upper = properties.uppercaseMapping.only, let lower = properties.lowercaseMapping.only, upper != lower,
       self == upper || self == lower, upper.properties.lowercaseMapping.only == lower,

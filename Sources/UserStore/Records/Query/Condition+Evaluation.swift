@@ -21,7 +21,7 @@ extension UserStore.Condition.Node {
     }
   }
 
-  /// Returns whether one of the nodes has a truth; if none has, but one is unknown, nil.
+  /// Returns whether one of the nodes has this truth; nil if none has, but one is unknown.
   private static func isAny(_ nodes: [Self], _ truth: Bool, _ value: (AttributeName) -> StoredValue?) -> Bool? {
     var isKnown = true
     for node in nodes {

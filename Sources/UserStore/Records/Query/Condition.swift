@@ -59,11 +59,11 @@ extension UserStore {
     package let node: Node
     /// Whether the parts were nested too deeply; then the condition has none.
     ///
-    /// Refused here and not when it is run: hashing, comparing, and releasing nested parts takes stack for each level, and an
-    /// operator cannot throw.
+    /// Checked here and not when a query runs: hashing, comparing, and releasing nested parts takes stack for each level, and
+    /// an operator cannot throw.
     let isTooDeep: Bool
 
-    /// Creates a condition from a node, which has the parts of some conditions.
+    /// Creates a condition from a node that is made of the parts of `conditions`.
     init(_ node: Node, of conditions: [Condition] = []) {
       isTooDeep = conditions.contains(where: \.isTooDeep) || node.depth > Limits.conditionDepth
       self.node = isTooDeep ? .any([]) : node
@@ -119,7 +119,7 @@ extension UserStore {
 }
 
 extension UserStore.Condition.Node {
-  /// How often its parts are nested; 0 without parts.
+  /// How deeply its parts are nested; 0 without parts.
   var depth: Int {
     switch self {
     case .all(let parts), .any(let parts): parts.map { $0.depth + 1 }.max() ?? 0
@@ -132,7 +132,7 @@ extension UserStore.Condition.Node {
     case all, any
   }
 
-  /// The parts of a junction; the node itself if it is none of this kind.
+  /// The parts of a junction of this kind; any other node is its only part.
   func parts(of junction: Junction) -> [Self] {
     switch (self, junction) {
     case (.all(let parts), .all), (.any(let parts), .any): parts

@@ -1,6 +1,6 @@
 /// The order of stored values, the same in memory and in the SQL of queries: by class, and within a class exactly.
 extension StoredValue {
-  /// The values that can be compared with each other.
+  /// A class of values that can be compared with each other.
   package enum Class: Int, Comparable {
     case missing, number, text, data
 
@@ -16,7 +16,7 @@ extension StoredValue {
     }
   }
 
-  /// Compares two values: less than 0 if this one is before the other, 0 if they are equal, also as integer and real.
+  /// Compares two values: less than 0 if this one is before the other, 0 if they are equal, as 1 and 1.0 are.
   func order(to other: StoredValue) -> Int {
     switch (self, other) {
     case (.integer(let left), .integer(let right)): left < right ? -1 : left == right ? 0 : 1
@@ -45,7 +45,6 @@ extension StoredValue {
 }
 
 extension StoredValue {
-  /// Whether a comparison of this value with another holds.
   func holds(_ comparison: Condition.Comparison, _ other: StoredValue) -> Bool {
     guard self.class == other.class, self.class != .missing else { return false }
     switch comparison {

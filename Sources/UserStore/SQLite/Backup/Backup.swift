@@ -1,10 +1,9 @@
-/// A backup while it is written: next to its destination, as a draft that gets the name when it is complete and checked.
+/// A backup while it is written: a draft next to its destination, which gets the name when it is complete and checked.
 ///
-/// The process may be killed at any time: under the name is the old file or the new one, and the draft that is left over is
-/// called `NAME.….partial`.
+/// If the process is killed, the old file or the complete new one has the name, and a draft may be left: `NAME.….partial`.
 ///
-/// Copied with SQLite's backup API and not with VACUUM INTO: it copies pages as they are, runs none of the file's SQL, and is
-/// three times as fast, which shortens the time for which the snapshot prevents checkpoints from resetting the -wal file.
+/// It is copied with SQLite's backup API and not with VACUUM INTO: the API copies pages as they are, runs none of the file's SQL,
+/// and is three times as fast, which shortens the time for which the snapshot prevents checkpoints from resetting the -wal file.
 struct Backup: EngineBackup {
   /// An absolute path without links.
   private let target: String

@@ -37,7 +37,6 @@ extension StoreCheck {
     return horizon
   }
 
-  /// Checks that the revisions are consecutive.
   private mutating func checkSequence(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
     // Revisions are unique, so that none is missing if the count is right: counting takes a tenth of the time of comparing each
     // with the one before.

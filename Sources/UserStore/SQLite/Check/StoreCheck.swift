@@ -15,7 +15,7 @@ struct StoreCheck {
     on connection: borrowing Connection, progress: (Double) -> Void = { _ in }
   ) throws(StoreError) {
     do {
-      // First: a table of another program may compute its content.
+      // The schema comes first: a table of another program may compute its content.
       guard try checkSchema(of: connection) else { return }
       try checkIntegrity(of: connection)
       progress(0.3)

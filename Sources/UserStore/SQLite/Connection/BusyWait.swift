@@ -8,7 +8,6 @@ import CUserStoreSQLite
 @safe final class BusyWait {
   /// Whether the connection waits at all.
   var isWaiting = true
-  /// Whether an interrupt ends the wait.
   var isInterruptible: Bool
   private let timeout: Int
   private let file: FileConnections?
@@ -38,11 +37,10 @@ import CUserStoreSQLite
       }, unsafe Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Sleeps after so many waits for the same lock, or returns false to give up.
+  /// Sleeps after `count` waits for the same lock, or returns false to give up.
   func waits(after count: Int) -> Bool {
     if isInterruptible, file?.isInterrupted == true { return false }
     guard isWaiting, let pause = Self.pause(after: count, within: timeout) else { return false }
-    // No event reports the release of a lock.
     sleep(pause)
     return true
   }

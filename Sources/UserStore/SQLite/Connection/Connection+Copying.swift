@@ -39,7 +39,6 @@ extension Connection {
     }
   }
 
-  /// Enables or disables the triggers for this connection's statements.
   func setTriggers(_ isOn: Bool) throws(StoreError) {
     let code = unsafe userstore_db_config_flag(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, isOn ? 1 : 0)
     guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: handle), "restore") }

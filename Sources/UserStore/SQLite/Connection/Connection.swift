@@ -60,7 +60,6 @@ import CUserStoreSQLite
     try withStatement(sql, values) { statement throws(StoreError) in while try statement.step() {} }
   }
 
-  /// Returns what `make` returns for the first row, or nil if there is no row.
   func first<Result>(
     _ sql: SQL, _ values: StoredValue..., make: (borrowing Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
@@ -77,7 +76,6 @@ import CUserStoreSQLite
     }
   }
 
-  /// Calls `body` with each row until it returns false.
   func each(_ sql: SQL, _ values: StoredValue..., while body: (borrowing Statement) -> Bool) throws(StoreError) {
     try withStatement(sql, values) { statement throws(StoreError) in while try statement.step(), body(statement) {} }
   }
@@ -150,9 +148,8 @@ import CUserStoreSQLite
     while try statement.step() { body(statement) }
   }
 
-  /// Rewrites the whole database, so that nothing deleted remains in unused parts of pages.
-  ///
-  /// Needs a connection of its own: SQLite attaches another database in a temporary file.
+  /// Rewrites the whole database, so that nothing deleted remains in unused parts of pages; needs a connection of its own,
+  /// because SQLite attaches another database in a temporary file.
   func vacuum() throws(StoreError) {
     unsafe sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
     try execute("PRAGMA temp_store = FILE; VACUUM", to: "rewrite the database")
@@ -170,7 +167,6 @@ import CUserStoreSQLite
   /// Whether a transaction is open; false also after SQLite rolled one back because of an error.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Rolls back the open transaction, if there is one.
   func rollBack() { if isInTransaction { try? run(Self.rollback) } }
 
   /// The rowid of the last INSERT, except those of triggers.
@@ -190,7 +186,7 @@ import CUserStoreSQLite
 
   /// Whether the open file was moved, deleted, or replaced: it is no longer at its path.
   ///
-  /// SQLite still reports success for writes to it, which nobody will ever see. Takes 1.1 µs.
+  /// SQLite still reports success for writes to it, which are lost. Takes 1.1 µs.
   var hasMoved: Bool {
     var moved: Int32 = 0
     let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
@@ -301,13 +297,13 @@ import CUserStoreSQLite
   /// None of them may apply to parsing the tables of another program: SQLite would report the whole schema as corrupt.
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100), (SQLITE_LIMIT_TRIGGER_DEPTH, 10),
-    // Of a value that a text starts with, a query has two parameters; a page has a value for each sort key, and the id.
+    // A query has two parameters for a value that a text starts with; a page has one for each sort key, and one for the id.
     (SQLITE_LIMIT_VARIABLE_NUMBER, Int32(2 * Limits.queryValues + Limits.sortKeys + 2)),
     (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
 }
 
-/// What SQLite calls while it runs a long statement.
+/// The callback of SQLite while it runs a long statement.
 private final class ProgressContext {
   /// The number of SQLite's instructions between two calls: some milliseconds.
   static let instructions: Int32 = 100_000

@@ -13,8 +13,8 @@ struct SQLiteError: Error, CustomStringConvertible {
 extension SQLiteError {
   /// Creates an error from what the connection reports about its last call.
   ///
-  /// If the system could not read a part of a file (EIO), SQLite reports a damaged database. The next read may succeed, and
-  /// nobody should discard a database because of it, so this becomes a read error.
+  /// If the system could not read a part of a file (EIO), SQLite reports a damaged database. This becomes a read error: the next
+  /// read may succeed, and the database must not be discarded because of it.
   @safe init(_ code: Int32, on handle: OpaquePointer?) {
     let code = ResultCode(rawValue: code)
     guard let handle = unsafe handle else {
@@ -48,7 +48,6 @@ extension SQLiteError {
 struct ResultCode: RawRepresentable, Hashable, Sendable {
   let rawValue: Int32
 
-  /// The primary result code: the low eight bits.
   var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
 
   static let error = ResultCode(rawValue: SQLITE_ERROR)
@@ -105,9 +104,7 @@ extension StoreError {
   /// (SQLITE_PROTOCOL).
   var isWorthRetrying: Bool { (cause as? SQLiteError)?.code.primary == .busy }
 
-  /// Whether the process could not open more files.
-  ///
-  /// `cannotOpen` covers this. A code of its own would be new public API.
+  /// Whether the process could not open more files; `cannotOpen` covers this, because a code of its own would be new public API.
   package var meansNoDescriptors: Bool {
     switch cause {
     case let cause as SQLiteError: SystemError.meansNoDescriptors(cause.systemNumber)
@@ -134,7 +131,7 @@ extension StoreError.Code {
       case .readOnly where error.code == .readOnlyMoved: .moved
       case .readOnly: .readOnly
       case .full: .diskFull
-      // The library's statements violate a constraint only if a table holds what it cannot hold.
+      // The library's statements violate a constraint only if a table has rows that its own constraints forbid.
       case .corrupt, .constraint, .mismatch: .corrupt
       case .notADatabase: .notADatabase
       case .permission, .authorization: .noPermission

@@ -17,7 +17,6 @@ extension SQL {
     self.init(purpose: purpose, text: text, index: Self.count.add(1, ordering: .relaxed).oldValue)
   }
 
-  /// Creates SQL that runs once and is not cached.
   init(once purpose: String, _ text: String) { self.init(purpose: purpose, text: text, index: -1) }
 }
 
@@ -48,7 +47,7 @@ extension SQL {
     case .integer(let integer): try check(unsafe sqlite3_bind_int64(handle, index, integer))
     case .real(let real): try check(unsafe sqlite3_bind_double(handle, index, real))
     case .text(var text):
-      // With its length: a NUL does not end the text.
+      // Bound with its length: a NUL does not end the text.
       try check(text.withUTF8 { unsafe userstore_bind_text(handle, index, $0.baseAddress, UInt64($0.count)) })
     case .blob(let bytes): try check(unsafe userstore_bind_blob(handle, index, bytes, UInt64(bytes.count)))
     case .invalidText(let bytes): try check(unsafe userstore_bind_text(handle, index, bytes, UInt64(bytes.count)))
@@ -140,9 +139,7 @@ extension SQL {
   }
 }
 
-/// The prepared statements of a connection, by the index of their queries.
-///
-/// Not `Sendable`: it belongs to its connection.
+/// The prepared statements of a connection, by the index of their queries; not `Sendable`: it belongs to its connection.
 final class StatementCache {
   private var statements: [PreparedStatement?] = []
 
@@ -157,13 +154,13 @@ final class StatementCache {
 
   // MARK: Queries
 
-  /// The last queries, the latest last: to prepare a query takes longer than to find a user by an index.
+  /// The last queries, the latest last: preparing a query takes longer than finding a user by an index.
   private var queries: [(text: String, statement: PreparedStatement)] = []
   private static let queryLimit = 16
 
-  /// Returns the statement of a query, and removes it from the cache until `keep` returns it: a query may run in another.
+  /// Returns the statement of a query, and removes it from the cache until `keep` returns it: a query may run inside another.
   func take(_ sql: SQL, on handle: OpaquePointer) throws(StoreError) -> PreparedStatement {
-    // By the bytes: two attributes may have names that are equal as strings.
+    // Compared by bytes: two attributes may have names that are equal as strings.
     if let index = queries.lastIndex(where: { $0.text.hasSameBytes(as: sql.text) }) {
       return queries.remove(at: index).statement
     }

@@ -17,8 +17,9 @@ struct DatabaseFile: Sendable {
   /// Finds the file, and creates an empty one if the configuration allows.
   ///
   /// The path becomes absolute, so that one that starts with `file:` is not a URI. Symbolic links are resolved once. A pipe,
-  /// which would block forever, is refused before it is opened.
-  /// `temporaryFolder` is deleted with a temporary store. Throws the codes under “Opening”.
+  /// which would block forever, is refused before it is opened. `temporaryFolder` is deleted with a temporary store.
+  ///
+  /// - Throws: The codes under “Opening”.
   init(_ path: String, _ configuration: Configuration, temporaryFolder: String? = nil) throws(StoreError) {
     try DatabasePath.check(path, .cannotOpen)
     self.configuration = configuration
@@ -47,7 +48,7 @@ struct DatabaseFile: Sendable {
     guard kind == .regular else { throw StoreError(.cannotOpen, "\(given) is \(kind)") }
     let identity = try Files.identity(of: path)
     try requireMain(identity, given)
-    // An empty file is filled.
+    // An empty file becomes a store.
     if access == .createIfMissing, try Files.size(of: path) == 0 { try DatabasePath.checkIsFree(path) }
     if access != .readOnly { try requireOneName(path) }
     return (path, identity, isNew)
@@ -56,7 +57,7 @@ struct DatabaseFile: Sendable {
   private static func create(
     _ given: String, _ expected: String, _ configuration: Configuration
   ) throws -> (path: String, isNew: Bool) {
-    // Before its folder is created.
+    // Checked before the folder is created.
     try DatabasePath.checkIsFree(expected)
     try Files.createPrivateFolder(Files.split(given).folder)
     let path = try Files.canonical(given)
@@ -113,9 +114,7 @@ struct DatabaseFile: Sendable {
     return connection
   }
 
-  /// Takes over a copy of a store that lacks its mark; returns whether that was needed.
-  ///
-  /// Without `isKept`, nothing is changed.
+  /// Takes over a copy of a store that lacks its mark, or changes nothing without `isKept`; returns whether that was needed.
   func adopt(isKept: Bool) throws(StoreError) -> Bool { try Schema.adopt(openWriter(), isKept: isKept) }
 
   func openWriter() throws(StoreError) -> Connection {

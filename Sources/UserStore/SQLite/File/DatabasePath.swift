@@ -30,7 +30,7 @@ package enum DatabasePath {
     )
   }
 
-  /// Checks that no database could take the file for its own, also one that does not exist yet.
+  /// Checks that no database could take the file for its own, even one that does not exist yet.
   static func checkIsFree(_ path: String) throws(StoreError) {
     let name = Files.split(path).name
     guard let addition = additions.first(where: { name.lowercased().utf8.suffix($0.utf8.count).elementsEqual($0.utf8) })
@@ -41,7 +41,7 @@ package enum DatabasePath {
     )
   }
 
-  /// Checks all that a path tells about whether a database can be created there; its folder may be missing.
+  /// Checks everything about a path that decides whether a database can be created there; its folder may be missing.
   package static func checkCreation(of given: String) throws(StoreError) {
     try check(given, .cannotOpen)
     let path: String

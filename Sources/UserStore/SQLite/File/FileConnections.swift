@@ -114,9 +114,8 @@ final class FileConnections: Sendable {
   /// Whether `interrupt` was called: nothing waits for a lock then.
   var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
-  /// Ends running statements with the code `interrupted`, or `busy` for those that wait for a lock.
-  ///
-  /// Returns whether a connection is still open.
+  /// Ends running statements with the code `interrupted`, or `busy` for those that wait for a lock; returns whether a connection
+  /// is still open.
   func interrupt() -> Bool {
     state.withLock { state in
       state.isInterrupted = true
@@ -126,10 +125,8 @@ final class FileConnections: Sendable {
     }
   }
 
-  /// Interrupts every file that is open in this process, including those that are only checked or restored from, and every
-  /// file that is opened later: the program is about to exit.
-  ///
-  /// Returns whether a connection is still open.
+  /// Interrupts every file that is open in this process, even if it is only checked or restored from, and every file that is
+  /// opened later, because the program is about to exit; returns whether a connection is still open.
   static func interruptAll() -> Bool {
     // Released outside of the lock, which `deinit` needs.
     let present = all.withLock { all in

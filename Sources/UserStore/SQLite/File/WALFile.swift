@@ -37,7 +37,7 @@ final class WALFile: Sendable {
     }
   }
 
-  /// Writes what may not be on disk again and syncs it, while the caller holds the write lock; readers find the same bytes.
+  /// Writes again, and syncs, what may not be on disk, while the caller holds the write lock; readers find the same bytes.
   func writeAgain() throws(SystemError) {
     guard let header = try Header(path) else { return }
     let (generation, syncedLength) = state.withLock { ($0.generation, $0.syncedLength) }

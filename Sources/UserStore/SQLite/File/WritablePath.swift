@@ -1,12 +1,11 @@
 /// Where a program is about to write: one rule for every file that this library and its tool create or write to.
 ///
-/// Links are followed, also one that leads nowhere yet. A pipe or a device is written into, never replaced, and so is a file to which
-/// this process has its output redirected, which may have what others wrote, and to which they may write further. A file that is
-/// written has no name that SQLite gives to its own files, belongs to no database that this process has open, by whatever name
-/// it was found, and has no -wal or -journal file beside it, which SQLite would apply to what replaces it. Only a new database
-/// may have a -journal file: a power cut while it was first created can leave that alone, and SQLite deletes it.
+/// Links are followed, even one that leads nowhere yet. A pipe or a device is written into, never replaced. So is a file to which
+/// the output of this process is redirected: it may have the output of other programs, which may still write to it. A file that
+/// is written has no name that SQLite gives to its own files, belongs to no database that this process has open, by whatever
+/// name it was found, and has no -wal or -journal file beside it, which SQLite would apply to what replaces it. Only a new
+/// database may have a -journal file: a power cut while it was first created can leave that alone, and SQLite deletes it.
 package struct WritablePath: Sendable {
-  /// What is there now.
   package enum Content: Sendable {
     case nothing, file, stream
   }
@@ -14,7 +13,7 @@ package struct WritablePath: Sendable {
   /// Absolute and without links; that of a stream as it was given, because what /dev/stdout leads to may have no name.
   package let path: String
   package let content: Content
-  /// With what this process writes to the file, if that is its output.
+  /// The descriptor with which this process writes to the file, if the file is its output.
   package let descriptor: Int32?
 
   /// Looks at a path.
@@ -71,15 +70,13 @@ package struct WritablePath: Sendable {
       throw StoreError(.cannotCreate, "\(given) was deleted or moved")
     }
     for other in additions.map({ path + $0 }) {
-      // A name may be so long that there can be no longer one.
+      // The name may be too long for an addition.
       guard let kind = try? Files.kind(of: other), kind != .missing else { continue }
       throw StoreError(.cannotCreate, "\(other) exists: \(path) is, or was, a database in use")
     }
   }
 
-  /// Names the database that a file belongs to: an open one, or the one that is named.
-  ///
-  /// Nil for any other file.
+  /// Names the database, open or given, that a file belongs to; nil for any other file.
   ///
   /// A program must not open such a file either: closing it would drop the locks that SQLite has on it in this process.
   package static func owner(of path: String, besides database: String?) -> String? {

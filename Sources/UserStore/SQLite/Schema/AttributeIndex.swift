@@ -1,6 +1,6 @@
 /// The index of an attribute: its name and its SQL, which the check of the schema compares byte by byte.
 ///
-/// Those of further attributes are partial, so that only a write of the attribute pays for the index. They contain the name,
+/// Indexes of further attributes are partial, so that only a write of the attribute pays for them. They contain the name,
 /// although it is always the same: without it, SQLite 3.40 also reads the row of each entry, to compare its name.
 struct AttributeIndex {
   let attribute: AttributeName

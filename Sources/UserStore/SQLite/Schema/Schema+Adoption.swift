@@ -39,7 +39,7 @@ extension Schema {
   }
 
   private static func mark(_ connection: borrowing Connection) throws(StoreError) {
-    // First: a table of another program may compute its content.
+    // Checked first: a table of another program may compute its content.
     let version = try versionOfCopy(connection)
     try SchemaCheck.startNewLog(connection, to: purpose)
     // .clone copies the row of sqlite_sequence twice, and other programs leave it out: the id of a removed user must not be
@@ -69,7 +69,7 @@ extension Schema {
           "the file cannot be adopted: triggers of the log are missing or changed (\(broken.joined(separator: ", ")))")
       } catch {
         guard error.code == .schemaChanged else { throw error }
-        // That of the latest version is what the user can act on.
+        // The mismatch with the latest version is the one that the user can act on.
         mismatch = error
       }
     }

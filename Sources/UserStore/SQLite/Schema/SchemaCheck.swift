@@ -20,9 +20,7 @@ struct SchemaCheck {
 
   typealias Objects = [Object: String]
 
-  /// Every object that all migrations create.
-  ///
-  /// Compiled in: to run the migrations takes longer than everything else that a short process does.
+  /// Every object that all migrations create; compiled in, because running them takes longer than the rest of a short process.
   static let latest = objects(writtenIn: PackageResources.schema_sql)
 
   /// Returns every object that the migrations up to a version create.
@@ -101,7 +99,7 @@ struct SchemaCheck {
     let indexes = others.filter { object, place in
       object.type == "index" && AttributeIndex(name: object.name, sql: place.sql) == nil
     }
-    // Asked only if there are others: SQLite needs longer for the answer than for the rest of the check.
+    // Read only if there are others: SQLite needs longer for the answer than for the rest of the check.
     let harmless = try indexes.isEmpty ? [] : Self.harmlessIndexes(connection)
     for (object, place) in indexes where AttributeIndex.isName(object.name) || !harmless.contains(object) {
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
@@ -116,7 +114,7 @@ struct SchemaCheck {
     )
   }
 
-  /// What happened to an object that is not as the library created it, and what the user can do about it.
+  /// The error for an object that is not as the library created it, with what the user can do about it.
   private static func isChanged(
     _ object: Object, exists: Bool, version: Int64, _ connection: borrowing Connection
   ) throws(StoreError) -> StoreError {

@@ -15,9 +15,7 @@ struct QuerySQL {
   /// SQLite does not know that both give the same order.
   private var id = "users.id"
 
-  /// Creates the SQL that selects the identifier and the columns of each row of a part.
-  ///
-  /// `indexes` are the attributes that have an index.
+  /// Creates the SQL that selects the identifier and the columns of each row of a part; `indexes` are the indexed attributes.
   init(_ part: RowPart, columns: [AttributeName], limit: Int?, indexes: Set<AttributeName>) {
     self.init(joining: part)
     let leader = part.order.first?.attribute ?? part.conditions.lazy.compactMap { $0.equal(in: indexes) }.first
@@ -27,7 +25,6 @@ struct QuerySQL {
     if let limit { text += " LIMIT \(parameter(.integer(Int64(limit))))" }
   }
 
-  /// Creates the SQL that counts the users who meet a condition.
   init(counting condition: Condition) {
     let part = RowPart(conditions: [condition.node])
     self.init(joining: part)
@@ -134,7 +131,7 @@ struct QuerySQL {
     case .startsWith:
       guard value.class == .text else { return "0" }
       guard let end = value.textBytes.prefixEnd else { return "(\(column) >= \(parameter(value))\(upper))" }
-      // Possibly not valid UTF-8.
+      // The end may not be valid UTF-8.
       return "(\(column) >= \(parameter(value)) AND \(column) < \(parameter(.invalidText(end))))"
     case .contains:
       guard value.class == .text else { return "0" }
@@ -180,7 +177,7 @@ struct QuerySQL {
 }
 
 extension Condition.Node {
-  /// An attribute, of some that have an index, that has only one value in all users for whom this is true.
+  /// An indexed attribute that has the same value in all users who meet the condition.
   fileprivate func equal(in indexes: Set<AttributeName>) -> AttributeName? {
     switch self {
     case .all(let parts): parts.lazy.compactMap { $0.equal(in: indexes) }.first
@@ -192,7 +189,6 @@ extension Condition.Node {
 }
 
 extension AttributeName {
-  /// The name as a string literal.
   var literal: String { text.quoted("'") }
 }
 
@@ -231,7 +227,7 @@ extension StoredValue.Class {
 }
 
 extension [UInt8] {
-  /// The first bytes after all that start with these; nil if there are none.
+  /// The first bytes in order after all that start with these; nil if there are none.
   fileprivate var prefixEnd: [UInt8]? {
     guard let last = lastIndex(where: { $0 < 0xFF }) else { return nil }
     return self[..<last] + [self[last] + 1]

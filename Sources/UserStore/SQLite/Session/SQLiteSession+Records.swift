@@ -11,7 +11,7 @@ extension SQLiteSession {
   private static let selectAttribute = SQL(
     "read an attribute", "SELECT value FROM attributes WHERE user_id = ?1 AND name = ?2")
 
-  // SQLite replaces a null id by the next one.
+  // SQLite replaces a null id with the next one.
   private static let insertUser = SQL("add a user", "INSERT INTO users (id, name, hair_color) VALUES (?1, ?2, ?3)")
   /// Selects the largest id ever used, by the users or by sqlite_sequence, and the user that has the largest id there is.
   static let largestID = SQL(

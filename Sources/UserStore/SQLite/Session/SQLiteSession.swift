@@ -10,7 +10,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private var knownEnd: (cursor: Cursor, counter: Int64)?
   /// The first page of the rows after a position, through the end of the log, which `commit` has read.
   private(set) var ahead: (start: Int64, end: Int64, rows: [LogRow])?
-  /// Why the session cannot write: SQLite takes the pages of a sync that failed for written.
+  /// The reason why the session cannot write: after a failed sync, SQLite considers the pages written.
   private var failure: StoreError?
   /// The transaction that writes, until it ends.
   private var write: Write?
@@ -88,7 +88,6 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start }
 
-  /// Takes the write lock.
   func lock(isWaiting: Bool) throws(StoreError) {
     if isWaiting { return try connection.run(Self.beginImmediate) }
     connection.busyWait.isWaiting = false

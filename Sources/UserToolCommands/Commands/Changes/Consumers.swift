@@ -85,6 +85,6 @@ struct ConsumersCommand: ParsableCommand {
 }
 
 extension ConsumerInfo {
-  /// Compares the names by their bytes, as the database does: Swift's `==` treats two spellings of é as equal.
+  /// Compares the names by their bytes, as the database does; Swift's `==` treats two spellings of é as equal.
   func isNamed(_ name: String) -> Bool { self.name.hasSameBytes(as: name) }
 }

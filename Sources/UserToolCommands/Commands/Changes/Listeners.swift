@@ -22,7 +22,7 @@ struct ListenersCommand: ParsableCommand {
   func run() throws {
     try common.withStore(.readOnly) { store in
       let id = try store.read { transaction in try user?.resolve(in: &transaction).id }
-      // All of them, duplicates too: the store replaces a listener that has the same name and topic.
+      // Binds duplicates too: the store replaces a listener with the same name and topic.
       for standIn in listening.listeners.isEmpty ? StandIn.screens : listening.listeners {
         store.listeners.bind(standIn.name, to: standIn.topic(of: id)) { _ in }
       }

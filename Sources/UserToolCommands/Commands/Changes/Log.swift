@@ -59,7 +59,7 @@ struct LogCommand: ParsableCommand {
     var printer = StreamPrinter(
       common.streamFormat, to: Output(), common.style, filter: filter, standIns: nil,
       remaining: limit, showsDate: true)
-    // The end of the last set that was printed completely, and whether the limit was reached after it.
+    // The end of the last set that was printed in full, and whether the limit was reached after it.
     var (position, isCut) = (start, false)
     try store.forEachSet(after: start) { set in
       isCut = try !printer.print(set, to: nil)
@@ -68,7 +68,7 @@ struct LogCommand: ParsableCommand {
     }
     printer.end()
     if let newest {
-      // The changes that this cuts were committed after the end was read.
+      // The limit cuts only changes that were committed after the end was read.
       if newest.hasEarlier { common.note("there are earlier changes; use a larger --limit") }
     } else if isCut, let position, position != start {
       common.note("there is more; continue with --after \(position)")

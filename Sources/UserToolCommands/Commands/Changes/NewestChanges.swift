@@ -1,18 +1,16 @@
 import UserStore
 
-/// The place in the log where the newest changes begin.
+/// The place in the log before the newest changes.
 struct NewestChanges {
-  /// The cursor before the first of them.
+  /// The cursor before the newest changes.
   let start: Cursor
-  /// Whether the log has earlier changes that the filter accepts.
+  /// Whether the filter accepts earlier changes too.
   let hasEarlier: Bool
 
   /// Finds the newest changes before `end` that a filter accepts, at most `count`, which is 1 or more.
   ///
-  /// Reads backwards in growing steps: the newest changes of a long log are found without reading all of it, unless the
-  /// filter accepts few.
+  /// Reads backwards in growing steps, so a long log is read in full only if the filter accepts few changes.
   init(_ count: Int, _ filter: Filter, through end: Cursor, of store: UserStore) throws {
-    // A change and the row that ends its write are two rows.
     var step = Self.leastStep
     while true {
       let (place, isOldest) = try Self.place(step, before: end, in: store)
@@ -29,7 +27,7 @@ struct NewestChanges {
 
   private static let leastStep: Int64 = 1_024
 
-  /// The cursor so many rows before the end, or else the oldest one.
+  /// The cursor `step` rows before the end, or else the oldest one.
   private static func place(
     _ step: Int64, before end: Cursor, in store: UserStore
   ) throws -> (cursor: Cursor, isOldest: Bool) {
@@ -41,7 +39,6 @@ struct NewestChanges {
     }
   }
 
-  /// The row numbers of the last changes that the filter accepts, and whether there were more.
   private static func sequences(
     after start: Cursor, through end: Cursor, _ filter: Filter, in store: UserStore, keeping count: Int
   ) throws -> (kept: ArraySlice<Int64>, isCut: Bool) {
@@ -53,7 +50,7 @@ struct NewestChanges {
         guard filter.accepts(Entry(entry)) else { return true }
         kept.append(entry.sequence)
         total += 1
-        // Not one by one, which would move all of them each time.
+        // In blocks: each removal moves all that remain.
         if kept.count > count, kept.count - count >= max(count, 1_024) { kept.removeFirst(kept.count - count) }
         return true
       }
@@ -64,7 +61,7 @@ struct NewestChanges {
 }
 
 extension UserStore {
-  /// Calls `body` with the sets of the log after a cursor, or with all that it has, until `body` returns false.
+  /// Calls `body` with the sets after a cursor, or with all sets of the log, until it returns false.
   func forEachSet(after start: Cursor? = nil, _ body: (ChangeSet) throws -> Bool) throws {
     var position = start
     while true {

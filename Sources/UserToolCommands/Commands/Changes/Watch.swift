@@ -121,7 +121,7 @@ struct WatchCommand: AsyncParsableCommand {
       if let after { return .after(try Cursor(after)) }
       if let cursorFile { return .file(try CursorFile(cursorFile, common)) }
       guard let consumer else { return .currentState }
-      // An invalid name must fail now, not after the current state is printed.
+      // An invalid name must fail before the current state is printed.
       try Consumer.checkName(consumer)
       return .consumer(consumer)
     }

@@ -42,7 +42,7 @@ struct BackupCommand: ParsableCommand {
     common.note("\(what) \(try common.database) to \(file.shown), as of revision \(cursor.revision)")
   }
 
-  /// Stops between two steps on Ctrl-C, so that no draft is left behind.
+  /// Ctrl-C stops it between two steps, so that no draft is left behind.
   private func backup(_ store: UserStore) throws -> Cursor {
     do {
       return try common.showProgress("backing up") { progress in

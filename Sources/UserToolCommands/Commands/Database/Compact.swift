@@ -49,7 +49,7 @@ struct CompactCommand: ParsableCommand {
     if writing.isDryRun { common.note("dry run: nothing was deleted") }
   }
 
-  /// Shows no percentage: how much there is to delete is known only when it is deleted.
+  /// Shows no percentage: the amount to delete is known only at the end.
   private func compact(_ store: UserStore) throws -> Compaction {
     try common.showProgress("compacting") { _ in
       writing.isDryRun ? try store.compactionPreview(keeping: policy) : try store.compact(keeping: policy)

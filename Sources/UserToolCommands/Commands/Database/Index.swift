@@ -82,7 +82,7 @@ struct IndexCommand: ParsableCommand {
     common.note(isNew ? "indexed \"\(attribute.shown)\"" : "unchanged: \"\(attribute.shown)\" has an index")
   }
 
-  /// A note if no user has the attribute; finding that out takes less time than building the index.
+  /// A note if no user has the attribute; this takes less time than building the index.
   private func note(on attribute: AttributeName, in store: UserStore) throws -> String? {
     var unknown = UnknownAttributes([attribute])
     return try store.read { try unknown.notes(&$0, isWhole: true) }.first
@@ -103,7 +103,7 @@ struct IndexCommand: ParsableCommand {
       } else {
         let isRemoved = try store.removeIndex(on: attribute)
         let name = "\"\(attribute.shown)\""
-        // It may be given twice, and another program may have been faster.
+        // The attribute may be given twice, or another program may have been faster.
         common.note(isRemoved ? "removed the index of \(name)" : "unchanged: \(name) has no index any more")
       }
     }

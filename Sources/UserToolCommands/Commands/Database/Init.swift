@@ -76,7 +76,7 @@ struct InitCommand: ParsableCommand {
         let done = would ? "dry run: would repair" : "repaired"
         return "\(done) the log of \(name): a new log starts, and saved cursors diverge"
       case .schemaTooOld: return (would ? "dry run: would update" : "updated") + " the tables of \(name)"
-      // Opening the database for writing reports the problem.
+      // The caller opens the database for writing, which reports the problem.
       default: if would { throw failure } else { return nil }
       }
     }
@@ -98,7 +98,7 @@ struct InitCommand: ParsableCommand {
     } catch {
       throw Failure(error, opening: database)
     }
-    // A copy of an older version is migrated, and a file that is no store is reported.
+    // Migrates a copy of an older version, and reports a file that is not a store.
     if !writing.isDryRun { try common.withStore(.readWrite) { _ in } }
   }
 

@@ -69,9 +69,9 @@ struct PurgeCommand: ParsableCommand {
   }
 }
 
-/// A user that was removed, and that only the log still has.
+/// A removed user, whom only the log contains.
 enum RemovedUser {
-  /// Finds a removed user by id, or by the name that the user had when removed.
+  /// Finds a removed user by id, or by the last name.
   ///
   /// - Throws: `Failure` with status `notFound` if no user or several users match, with `conflict` if the user exists.
   static func resolve(_ reference: UserReference, in store: UserStore) throws -> User.ID {

@@ -40,7 +40,7 @@ struct RestoreCommand: ParsableCommand {
     }
     if writing.isDryRun { return try preview() }
     let name = try common.database.description
-    // A file that cannot be restored must not leave a new, empty database behind.
+    // A restore that fails must not leave a new, empty database behind.
     if try common.isMissing { _ = try tryRestoring() } else if !yes { try ask() }
     let found = try common.withStore(.createIfMissing) { store in
       try restore(into: store)

@@ -29,25 +29,25 @@ struct CompletionCommand: ParsableCommand {
   }
 }
 
-/// The completion script of a shell: the parser's, with some of its functions replaced that are unsafe or do not work.
+/// A shell's completion script: the parser's, with replacements for functions that are unsafe or do not work.
 ///
-/// Each replacement passes the tool an empty word, which distinguishes this script from the parser's own; the text that
-/// readline replaces; and the line up to the cursor. A test for each shell fails if the parser renames its functions.
+/// Each replacement passes the tool an empty word, which distinguishes this script from the parser's own; the text that readline
+/// replaces; and the line up to the cursor. A test for each shell fails if the parser renames its functions.
 enum CompletionScript {
   static func text(for shell: CompletionShell) -> String {
     let script = UserTool.completionScript(for: shell)
     switch shell {
     case .bash: return script + bash
-    // The functions are inserted before the end, because the last lines of the parser's script for zsh run it.
+    // Before the last lines of the parser's script for zsh, which run it.
     case .zsh: return script.replacing("\n_usertool() {", with: zsh + "\n_usertool() {", maxReplacements: 1)
     default: return script + fish
     }
   }
 
-  /// Avoids compgen -W, which expands its list like a command line, so that it would run code in a name.
+  /// Avoids compgen -W, which expands its list like a command line and would run code in a name.
   ///
-  /// The tool quotes the words itself, because readline quotes only file names: it would treat a user's name as one, append
-  /// a slash if there is a folder of that name, and leave ~ unquoted.
+  /// The tool quotes the words, because readline quotes only file names: it would treat a user's name as one, append a slash if
+  /// there is a folder of that name, and leave ~ unquoted.
   private static let bash = #"""
 
     __usertool_custom_complete() {
@@ -103,9 +103,7 @@ enum CompletionScript {
 
     """#
 
-  /// Leaves the quoting to fish.
-  ///
-  /// The parser's call that gets the cursor position is an error in fish 3.
+  /// Leaves the quoting to fish; in fish 3, the parser's call for the cursor position is an error.
   private static let fish = #"""
 
     function __usertool_tokens

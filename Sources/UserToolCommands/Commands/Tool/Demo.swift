@@ -22,7 +22,7 @@ struct DemoCommand: AsyncParsableCommand {
 
   func run() async throws {
     guard let scene else { return Output.print(Scene.allCases.map { "\($0.rawValue)\t\($0.summary)" }) }
-    // The scene ends early on a signal, so that its temporary folders are removed.
+    // A signal ends the scene early, so that its temporary folders are removed.
     Signals.shared.takeOver {}
     try await scene.perform(on: Stage(Output(), common.style))
   }

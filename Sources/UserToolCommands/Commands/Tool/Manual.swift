@@ -21,10 +21,8 @@ struct ManualCommand: ParsableCommand {
 
 /// The manual page, generated from the `--help` texts, so that there is only one text to maintain.
 struct ManualPage {
-  /// The page's source for man(7).
   private(set) var lines: [String] = []
 
-  /// An argument or an option, and its description.
   struct Entry: Equatable {
     let term: String
     let description: String
@@ -43,7 +41,7 @@ struct ManualPage {
     let commands = configuration.subcommands.map { command in
       (command, entries: Self.entries(root.helpMessage(for: command, columns: 10_000)))
     }
-    // Not serve: its options belong to another program.
+    // Excludes serve, whose options belong to another program.
     let own = commands.map(\.entries).filter { $0.contains { $0.term.hasPrefix("--db") } }
     let common = own.first?.filter { entry in own.allSatisfy { $0.contains(entry) } } ?? []
     section("COMMON OPTIONS")
@@ -89,7 +87,7 @@ struct ManualPage {
 
   /// Parses the ARGUMENTS and OPTIONS of a help text.
   ///
-  /// A line has two spaces, the term, and from column 26 on the description. After a longer term the description is on the next
+  /// A line has two spaces, the term, and the description from column 26 on. After a longer term, the description is on the next
   /// line, which begins with more than two spaces.
   static func entries(_ help: String) -> [Entry] {
     var entries: [Entry] = []
@@ -103,7 +101,7 @@ struct ManualPage {
         continue
       }
       let (term, description) = (line.prefix(descriptionColumn), line.dropFirst(descriptionColumn))
-      // In the middle of a long term, a name or a value follows a space.
+      // A long term continues with a name or a value after a space.
       let isLong = term.last != " " || description.first.map { "<-".contains($0) } ?? true
       entries.append(
         Entry(term: String(isLong ? line : term).trimmed, description: isLong ? "" : String(description)))
@@ -113,7 +111,7 @@ struct ManualPage {
 
   private static let descriptionColumn = 26
 
-  /// Escapes what the formatter would read as an instruction, and prints hyphens as the ASCII hyphens of options.
+  /// Escapes the formatter's instructions, and makes hyphens print as ASCII hyphens.
   private static func escaped(_ text: String) -> String {
     let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
     return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped

@@ -52,7 +52,7 @@ struct AddCommand: ParsableCommand {
     return try transaction.user(id)
   }
 
-  /// Prints only the id in the table and plain formats, which people and shell scripts read.
+  /// Prints only the id in the table and plain formats, for people and shell scripts.
   private func printAdded(_ user: User) {
     let format = common.recordFormat
     let output = Output(isAfterChange: true)

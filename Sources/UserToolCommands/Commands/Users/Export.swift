@@ -64,10 +64,10 @@ struct ExportCommand: ParsableCommand, QueryCommand {
     }
   }
 
-  /// Throws if the name of an attribute is not valid UTF-8: it would come back as another one, and replace others.
+  /// Throws for an attribute name that is not valid UTF-8: an import would read another name, and replace that attribute.
   private static func check(_ names: [AttributeName], in transaction: inout ReadTransaction) throws {
     for name in names where name.text.unicodeScalars.contains("\u{FFFD}") {
-      // Such names are read with U+FFFD, which a name can have too.
+      // Such a name is read with U+FFFD, which valid names can contain too.
       if try transaction.hasAttribute(name), names.count(where: { $0 == name }) == 1 { continue }
       throw Failure(
         .badData, "an export cannot bring back the attribute \"\(name)\", whose name is not valid UTF-8",
@@ -83,7 +83,7 @@ struct ExportCommand: ParsableCommand, QueryCommand {
     let attributes = try transaction.attributeNames
     try Self.check(attributes, in: &transaction)
     let encoder = UserEncoder(format: format, attributes: attributes, isTerminal: isTerminal)
-    // The share of all users that is done is unknown if only some are read.
+    // With a condition, the number of users is unknown.
     let total = selection.condition == .always ? try transaction.count() : nil
     var count = 0
     try writer.write(encoder.header)

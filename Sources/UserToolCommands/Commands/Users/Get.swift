@@ -43,7 +43,7 @@ struct GetCommand: ParsableCommand {
 
   private func resolve(in transaction: inout ReadTransaction) throws -> User {
     do { return try user.resolve(in: &transaction) } catch var failure as Failure {
-      // The attribute may be the rest of a name that the shell split at a space.
+      // The attribute may be the rest of a name that the shell has split at a space.
       if failure.status == .notFound, user.id == nil, let attribute {
         let name = UserReference(argument: user.text + " " + attribute.text)
         let isName = try !transaction.ids(named: name.name).isEmpty
@@ -68,7 +68,7 @@ struct GetCommand: ParsableCommand {
     }
     if attribute == .hairColor { _ = try user.hairColor }
     switch common.recordFormat {
-    // A program that reads a pipe needs the value as it is; only a terminal acts on control characters in it.
+    // A program that reads a pipe needs the exact value; only a terminal acts on control characters.
     case .table, .plain: output.writeLine(System.isTerminal(1) ? value.shown : value.bare)
     case .json, .jsonl: output.writeLine(value.json)
     case .csv:
@@ -79,7 +79,7 @@ struct GetCommand: ParsableCommand {
   }
 
   private func known(_ user: User) -> [AttributeName] {
-    // An attribute that is not set is not suggested: it was not mistyped.
+    // Built-in attributes that are not set are not suggested.
     user.storedValues.keys.sorted() + AttributeName.builtIn.filter { $0 != attribute && user[stored: $0] == nil }
   }
 }

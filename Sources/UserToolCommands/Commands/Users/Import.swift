@@ -65,7 +65,7 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    // A format that cannot be imported is an error before standard input is read.
+    // Rejects a format that cannot be imported before standard input is read.
     let named = try TransferFormat(common.format, path: file)
     let rejects = try rejects.map { file throws(Failure) in try Rejects.path(file, common) }
     let isSkipping = skipBad || rejects != nil
@@ -86,7 +86,7 @@ struct ImportCommand: ParsableCommand {
     common.note(report)
   }
 
-  /// The format; `named` is that of the option or the name, if they have one.
+  /// The format; `named` is that of the option or of the file's name, if any.
   private func format(of source: borrowing Source, _ named: TransferFormat?) throws(Failure) -> TransferFormat {
     let start = source.start
     if csv.encoding == nil, let encoding = FileKind.utf16(start) {

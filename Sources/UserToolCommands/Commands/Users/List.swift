@@ -115,7 +115,7 @@ struct ListCommand: AsyncParsableCommand, QueryCommand {
     let count = try common.read { transaction in
       try selection.check(in: &transaction)
       let count = try transaction.count(where: selection.condition)
-      // A user that was counted has the attributes of all other conditions.
+      // The counted users have the attributes of all other conditions.
       var unknown = UnknownAttributes(count == 0 ? selection.attributes : selection.optionalAttributes)
       notes = try unknown.notes(&transaction, isWhole: true)
       if count == 0 { notes += try selection.hints(&transaction) }

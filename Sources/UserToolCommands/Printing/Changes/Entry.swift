@@ -8,7 +8,6 @@ struct Entry {
     /// A row of the log that no version of the library writes.
     case unknown
 
-    /// The values in help texts and completions.
     static var allValueStrings: [String] { allCases.filter { $0 != .unknown }.map(\.rawValue) }
   }
 
@@ -19,7 +18,6 @@ struct Entry {
   let old: StoredValue
   let new: StoredValue
   let milliseconds: Int64
-  /// Whether the values were erased by a purge.
   let isPurged: Bool
   /// The event, if it is one; then the other properties have its user, its name, and its payload.
   let event: Event?
@@ -53,7 +51,6 @@ struct Entry {
     event = nil
   }
 
-  /// Creates a part of the current state.
   init(of user: User.ID, _ attribute: AttributeName, _ value: StoredValue, at milliseconds: Int64) {
     operation = .snapshot
     self.user = user
@@ -65,20 +62,19 @@ struct Entry {
     event = nil
   }
 
-  /// The current state of a user, one entry for each attribute.
   static func state(of user: User, at milliseconds: Int64) -> [Entry] {
     user.orderedValues.map { Entry(of: user.id, $0.name, $0.value, at: milliseconds) }
   }
 
   static let columns = ["revision", "cursor", "op", "user", "attribute", "old", "new", "at"]
 
-  /// The line as the article “The JSON of changes” describes it.
+  /// The line, as the article “The JSON of changes” describes it.
   ///
   /// - Parameters:
   ///   - cursor: The end of the set; nil if the set was not committed.
-  ///   - isLast: Whether this is the last line of the set, which has the cursor.
+  ///   - isLast: Whether this is the set's last line, which has the cursor.
   ///   - listener: The listener that received the change; null for none, nil to omit the field.
-  /// - Returns: the record.
+  /// - Returns: The record.
   func record(at cursor: Cursor?, isLast: Bool, listener: StoredValue?) -> Record {
     var record = Record(fields: Change.fields(of: cursor, isLast: isLast))
     if let event {

@@ -1,7 +1,7 @@
 import UserStore
 import UserStoreText
 
-/// The layout of a stream for people: a line for the changes, then a line for each listener that receives them.
+/// A stream's layout for people: a line for the changes, then a line for each listener that receives them.
 struct ReadableStream {
   /// The changes of one user that share a line.
   var group: [Entry] = []
@@ -9,7 +9,6 @@ struct ReadableStream {
   private let nameColumns: Int
   private let showsDate: Bool
 
-  /// The largest number of changes that one line shows.
   private static let groupLimit = 32
 
   init(_ style: Style, nameColumns: Int, showsDate: Bool) {
@@ -18,20 +17,19 @@ struct ReadableStream {
     self.showsDate = showsDate
   }
 
-  /// Whether an entry can be added to the group.
   func takes(_ entry: Entry) -> Bool {
     guard let last = group.last else { return true }
     return group.count < Self.groupLimit && last.user == entry.user && last.operation == entry.operation
       && entry.event == nil
   }
 
-  /// The lines for the group.
+  /// The lines of the group.
   ///
   /// - Parameters:
   ///   - cursor: The end of the set; nil for a dry run.
-  ///   - standIns: The listeners; nil for a line of each change.
-  ///   - admit: Called for each line that is counted; false leaves the line out.
-  /// - Returns: the lines.
+  ///   - standIns: The listeners; nil for one line per change.
+  ///   - admit: Called before each counted line; false omits the line.
+  /// - Returns: The lines.
   func lines(at cursor: Cursor?, to standIns: [StandIn]?, while admit: () -> Bool = { true }) -> [String] {
     guard let standIns else { return group.filter { _ in admit() }.map { header([$0], at: cursor) } }
     var lines: [String] = []
@@ -44,7 +42,7 @@ struct ReadableStream {
     return lines
   }
 
-  /// The line for a group's changes: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"`.
+  /// The line of a group's changes: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"`.
   private func header(_ group: [Entry], at cursor: Cursor?) -> String {
     let time = Timestamp(milliseconds: group[0].milliseconds)
     let revision = cursor.map { "rev \($0.revision)" } ?? "dry run"
@@ -54,7 +52,6 @@ struct ReadableStream {
     return parts.joined(separator: "  ")
   }
 
-  /// The line for a listener, with the new value.
   private func line(_ entry: Entry, for standIn: StandIn) -> String {
     let name = standIn.name.shown
     let padding = String(repeating: " ", count: max(0, nameColumns - name.columns) + 3)

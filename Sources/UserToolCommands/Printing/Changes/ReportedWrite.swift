@@ -1,20 +1,20 @@
 import UserStore
 import UserStoreText
 
-/// A write with listeners in this process, whose calls are printed.
+/// A write whose listeners, in this process, have their calls printed.
 struct ReportedWrite {
   let common: CommonOptions
   let standIns: [StandIn]
   let isDryRun: Bool
 
-  /// Binds the listeners to the user, lets `body` change the record in one write, and prints each listener's calls.
+  /// Changes one user in one write, and prints the calls of the listeners bound to it.
   func run(_ user: UserReference, _ body: (inout WriteTransaction, User) throws -> Void) throws {
     try run(origin: "usertool", choose: { try user.resolve(in: &$0) }, topic: \.id) { transaction, user in
       try body(&transaction, user)
     }
   }
 
-  /// Does the same for a write that may change any user: the listeners are bound to all users.
+  /// Does the same for a write that may change any user, with the listeners bound to all users.
   func run(origin: String, _ body: (inout WriteTransaction) throws -> Void) throws {
     try run(origin: origin, choose: { _ in }, topic: { _ in nil }) { transaction, _ in try body(&transaction) }
   }
@@ -38,7 +38,7 @@ struct ReportedWrite {
       if isDryRun { return print(entries) }
       guard let end else { return common.note("unchanged") }
       do { try print(recorder.calls.filter { $0.set.revision == end }) } catch let error as StoreError {
-        // Not the status of the error's code, which can mean that nothing was changed.
+        // Not the status of the error's code, which may say that nothing was changed.
         throw Failure(
           .failure, error.message, hint: "the write was committed, as revision \(end)", tellsOfCommit: true)
       }
@@ -52,10 +52,9 @@ struct ReportedWrite {
     common.note(entries.isEmpty ? "unchanged" : "dry run: nothing was changed")
   }
 
-  /// Prints the calls for a write that was committed.
   private func print(_ calls: [CallRecorder.Call]) throws {
     guard let whole = calls.first(where: { $0.standIn == nil })?.set else {
-      // On a server that was lost after the COMMIT.
+      // The server was lost after the COMMIT.
       return common.note(
         Arguments.withDatabase("changed, but what has changed cannot be read now: usertool log prints it").shown)
     }
@@ -71,10 +70,9 @@ struct ReportedWrite {
   }
 }
 
-/// Binds listeners and records their calls, in order.
 private final class CallRecorder: Sendable {
   struct Call {
-    /// nil for the additional listener that receives all changes of the write.
+    /// nil for the additional listener, which receives the whole write.
     let standIn: StandIn?
     let set: ChangeSet
   }

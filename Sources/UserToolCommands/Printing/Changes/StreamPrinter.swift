@@ -1,14 +1,14 @@
 import UserStore
 import UserStoreText
 
-/// Prints change sets as the listeners receive them, or, without listeners, change by change.
+/// Prints change sets: the listeners' calls, or each change if there are no listeners.
 struct StreamPrinter {
   var filter: Filter
   /// The number of lines that may still be printed; nil for no limit.
   private var remaining: Int?
-  /// Whether lines of the last set were not printed.
+  /// Whether lines of the last set are missing.
   private var isCut = false
-  /// The last line, which is held back until it is known whether it ends the set, and so has the set's cursor.
+  /// The last line, held back until it is known whether it ends the set and so has the cursor.
   private var held: (entry: Entry, standIn: StandIn?)?
   private let isReadable: Bool
   private let output: Output
@@ -28,9 +28,9 @@ struct StreamPrinter {
     readable = ReadableStream(style, nameColumns: standIns?.map(\.name.shown.columns).max() ?? 0, showsDate: showsDate)
   }
 
-  /// Prints a set, for the listeners in the order of their calls, or, if `standIns` is nil, change by change.
+  /// Prints a set, in the order of the listeners' calls, or change by change if `standIns` is nil.
   ///
-  /// - Returns: false if lines are missing, because of the limit or because a signal arrived between two lines.
+  /// - Returns: false if lines are missing because of the limit or a signal.
   mutating func print(_ set: ChangeSet, to standIns: [StandIn]?) throws -> Bool {
     isCut = false
     if isReadable {
@@ -45,13 +45,11 @@ struct StreamPrinter {
     return !isCut && !output.hasGivenUp
   }
 
-  /// Whether lines were dropped because the output has no reader.
   var hasGivenUp: Bool { output.hasGivenUp }
 
-  /// Whether all requested lines are printed.
   var isDone: Bool { remaining.map { $0 <= 0 } ?? false }
 
-  /// Prints entries as one set, for example those of a dry run.
+  /// Prints entries as one set, such as those of a dry run.
   mutating func print(_ entries: [Entry], at cursor: Cursor?, to standIns: [StandIn]?) {
     add(entries, at: cursor, to: standIns)
     endState(at: cursor)
@@ -74,13 +72,12 @@ struct StreamPrinter {
     }
   }
 
-  /// Prints the last line of the current state.
   mutating func endState(at cursor: Cursor?) {
     releaseLine(at: cursor, isLast: true)
     output.flush()
   }
 
-  /// Prints, before the current state, that the log does not continue from the position.
+  /// Prints, before the current state, why the log does not continue from the position.
   mutating func printReset(because reason: String) {
     if isReadable {
       output.writeLine("reset: \(reason); the current state follows")
@@ -91,18 +88,16 @@ struct StreamPrinter {
     output.flush()
   }
 
-  /// Ends the output, after the last set.
   mutating func end() {
     if !isReadable { records.end() }
     output.flush()
   }
 
-  /// Whether a line is printed for any of the entries.
   func shows(_ entries: [Entry], to standIns: [StandIn]?) -> Bool {
     entries.contains { filter.accepts($0) && isReceived($0, standIns) }
   }
 
-  /// The number of rows that a user's part of the current state takes on a terminal.
+  /// The number of terminal rows that a user's part of the current state takes.
   func rows(of entries: [Entry], at cursor: Cursor, to standIns: [StandIn]?, columns: Int) -> Int {
     let entries = entries.filter { filter.accepts($0) && isReceived($0, standIns) }
     if !isReadable {
@@ -123,7 +118,6 @@ struct StreamPrinter {
 
   // MARK: Parts
 
-  /// Counts a line, and returns whether it may be printed.
   private mutating func admit() -> Bool {
     guard let left = remaining else { return true }
     remaining = max(0, left - 1)
@@ -131,15 +125,12 @@ struct StreamPrinter {
     return left > 0
   }
 
-  /// Whether another line of the set may be printed.
-  ///
-  /// Called before each line, not after it, because a signal after a set's last line does not cut the set.
+  /// Whether another line of the set may be printed; called before a line, since a signal after the last one cuts nothing.
   private mutating func mayContinue() -> Bool {
     if Signals.shared.status != nil || output.hasGivenUp { isCut = true }
     return !isCut
   }
 
-  /// Holds a line back until it is known whether it is the last line of the set.
   private mutating func hold(_ entry: Entry, for standIn: StandIn?, at cursor: Cursor?) {
     releaseLine(at: cursor, isLast: false)
     held = (entry, standIn)

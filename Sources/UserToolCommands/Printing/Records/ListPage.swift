@@ -1,7 +1,6 @@
 import UserStore
 import UserStoreText
 
-/// A page of a list: reads and prints its users, with notes about the page.
 struct ListPage {
   let request: ListRequest
   let common: CommonOptions
@@ -11,7 +10,7 @@ struct ListPage {
 
   mutating func print() throws {
     let fit = System.columns(of: System.standardOutput).map { RecordTable.Fit.cut(to: $0) }
-    // A server ends a transaction in which its client pauses, as it does while nobody reads the output.
+    // A server ends a transaction whose client pauses, as a slow reader of the output would make it do.
     let isOnServer = if case .postgres = try common.database { true } else { false }
     var printer = RecordPrinter(
       common.recordFormat, columns: nil, to: Output(holdsAll: isOnServer), common.style, fit: fit ?? .none,
@@ -21,7 +20,7 @@ struct ListPage {
     for note in notes { common.note(note) }
   }
 
-  /// Users of a file are printed as they are read, so that a long list takes no memory.
+  /// Users are printed as they are read, so that a long list of a file takes no memory.
   private mutating func read(_ transaction: inout ReadTransaction, to printer: inout RecordPrinter) throws {
     try request.check(in: &transaction)
     var unknown = UnknownAttributes(request.attributes)
@@ -29,7 +28,7 @@ struct ListPage {
     var last: User?
     var hasMore = false
     var query = query
-    // One user more shows whether there is a next page.
+    // One more user shows whether there is a next page.
     query.limit = query.limit.map { $0 < Int.max ? $0 + 1 : $0 }
     try transaction.iterateUsers(matching: query) { user in
       if count == self.query.limit {
@@ -61,6 +60,6 @@ struct ListPage {
 }
 
 extension PageToken {
-  /// The text as one word of a shell.
+  /// The text, quoted for a shell if necessary.
   var word: String { text.utf8.first == UInt8(ascii: "{") ? "'\(text)'" : text }
 }

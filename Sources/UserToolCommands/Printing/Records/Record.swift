@@ -1,20 +1,16 @@
 import UserStore
 import UserStoreText
 
-/// Fields in order, which every output format prints.
+/// Fields in order, printable in every output format.
 struct Record {
   var fields: [(name: String, value: StoredValue)]
-  /// Whether its values were erased by a purge.
   var isPurged = false
   /// The fields whose values stand in columns of other names, where lines have columns.
   var aliases: [String: String] = [:]
 
-  /// One line of JSON.
   var json: JSON { .record(fields, isPurged: isPurged) }
 
-  /// One line: the columns' fields, or all fields, separated by tabs.
-  ///
-  /// A missing field is empty.
+  /// The columns' fields, or all fields, separated by tabs; a missing field is empty.
   ///
   /// For a terminal, characters that control it or disguise text are escaped.
   func plain(_ columns: [String]? = nil, isTerminal: Bool) -> String {
@@ -22,7 +18,6 @@ struct Record {
     return values.map { isTerminal ? $0.shown : $0.plain }.joined(separator: "\t")
   }
 
-  /// The same as one line of CSV.
   func csv(_ columns: [String], isTerminal: Bool) -> String {
     let values = columns.map { self[$0] ?? .null }
     return CSV.line(values.map { isTerminal ? $0.shown : $0.bare })
@@ -40,7 +35,7 @@ enum CSV {
     String(decoding: bytes(fields.map { Array($0.utf8) }), as: UTF8.self)
   }
 
-  /// Works on bytes: in Swift a quote followed by a combining accent is another character, but in CSV it is a quote.
+  /// Works on bytes: to Swift a quote followed by a combining accent is another character, to CSV it is a quote.
   static func bytes(_ fields: [[UInt8]]) -> [UInt8] {
     var line: [UInt8] = []
     for (index, field) in fields.enumerated() {
@@ -68,10 +63,9 @@ enum CSV {
 }
 
 extension User {
-  /// The id, then one field per attribute.
   var record: Record { Record(fields: fields) }
 
-  /// The id, the name, the hair color, then `k=v` for each further attribute, so that the first three have fixed positions.
+  /// The id, the name, and the hair color, then `k=v` for each further attribute, so that the first three have fixed positions.
   var plainRecord: Record {
     Record(
       fields: fields.prefix(3)

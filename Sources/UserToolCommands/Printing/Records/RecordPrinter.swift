@@ -7,7 +7,7 @@ struct RecordPrinter {
   private let format: OutputFormat
   private let output: Output
   private let style: Style
-  /// nil for users, whose columns depend on the records, which are then collected first.
+  /// nil for users: their columns depend on the records, which are collected first.
   private let columns: [String]?
   private let first: [AttributeName]
   private let fit: RecordTable.Fit
@@ -15,7 +15,7 @@ struct RecordPrinter {
   private var collected: [Record] = []
   private var count = 0
 
-  /// Creates a printer; `first` are the attributes that precede others in a table that must be cut.
+  /// Creates a printer; `first` are the attributes that come first in a table that must be cut.
   init(
     _ format: OutputFormat, columns: [String]?, to output: Output, _ style: Style, fit: RecordTable.Fit = .none,
     first: [AttributeName] = []
@@ -28,9 +28,9 @@ struct RecordPrinter {
     self.first = first
   }
 
-  /// Creates a printer of numbers of users, which people and shell scripts read without a title.
+  /// Creates a printer of numbers of users, which have no title on a terminal and in plain text.
   ///
-  /// In JSON, several numbers are an array, and a single one is an object.
+  /// In JSON, several numbers are an array, and one is an object.
   init(ofCountsIn format: OutputFormat, areMany: Bool, to output: Output, _ style: Style) {
     let isObject = format == .json && !areMany
     self.init(isObject ? .jsonl : format == .table ? .plain : format, columns: ["count"], to: output, style)
@@ -41,7 +41,7 @@ struct RecordPrinter {
     output.flush()
   }
 
-  /// Adds a record, and the record that the plain format prints instead, if any.
+  /// Adds a record; `plain` replaces it in the plain format.
   mutating func print(_ record: Record, plain: Record? = nil) {
     defer { count += 1 }
     switch format {
@@ -57,7 +57,6 @@ struct RecordPrinter {
     }
   }
 
-  /// Ends the output, after the last record.
   mutating func end() {
     switch format {
     case .table: printTable()
@@ -83,7 +82,7 @@ struct RecordPrinter {
 }
 
 extension CommonOptions {
-  /// Prints rows of values below the names of their columns; `isAfterChange` says whether they show a change that was made.
+  /// Prints rows below the names of their columns; `isAfterChange` says whether they show a change that was made.
   func print(_ columns: [String], _ rows: [[StoredValue]], isAfterChange: Bool = false) {
     var printer = RecordPrinter(recordFormat, columns: columns, to: Output(isAfterChange: isAfterChange), style)
     for row in rows { printer.print(Record(fields: zip(columns, row).map { (name: $0, value: $1) })) }
@@ -92,7 +91,6 @@ extension CommonOptions {
 }
 
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// A layout for people.
   case table
   /// One line per record, with tabs between the fields.
   case plain

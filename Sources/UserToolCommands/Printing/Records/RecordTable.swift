@@ -13,15 +13,14 @@ struct RecordTable {
 
   private let records: [Record]
   private let columns: [String]
-  /// The columns in the order in which they are kept when the table is cut.
+  /// The columns in the order in which a table that must be cut keeps them.
   private let important: [String]
-  /// The columns whose names are those of attributes, and are shown as they are.
+  /// The columns that are attributes, whose titles are their names unchanged.
   private let attributes: Set<AttributeName>
   private let style: Style
-  /// Whether a field has just changed.
   private let isMarked: (Record, String) -> Bool
 
-  /// Creates a table; without columns, of users, and `first` are the attributes that precede others if it must be cut.
+  /// Creates a table; without columns, a table of users in which `first` are the attributes that come first if it must be cut.
   init(
     _ records: [Record], columns: [String]?, first: [AttributeName] = [], _ style: Style,
     isMarked: @escaping (Record, String) -> Bool = { _, _ in false }
@@ -38,7 +37,7 @@ struct RecordTable {
   private static let names = ["id", "name", "hair_color"]
   private static let own = Set(names.map { AttributeName($0) })
 
-  /// The columns for users: the attributes that every user has, then all others in the order of their names' bytes.
+  /// The columns for users: those of every user, then all others in the order of their names' bytes.
   static func columns(of records: [Record]) -> [String] {
     var known = own
     var further: [String] = []
@@ -92,7 +91,6 @@ struct RecordTable {
     return Table.Cell(value.shown, tail: swatch, isNumber: value.isNumber, isMarked: isMarked)
   }
 
-  /// The folded attributes that the record has, as in the plain format.
   private func foldedCell(of record: Record, _ columns: ArraySlice<String>) -> Table.Cell {
     let words = columns.compactMap { name in record[name].map { name.shown + "=" + $0.shown } }
     return Table.Cell(words.joined(separator: "  "), isMarked: columns.contains { isMarked(record, $0) })

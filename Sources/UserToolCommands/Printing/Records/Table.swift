@@ -1,11 +1,10 @@
-/// Columns of text, each as wide as its widest cell, or narrower to fit a terminal.
+/// Columns of text, as wide as their widest cells, or narrower to fit a terminal.
 struct Table {
   struct Cell {
     let text: String
-    /// A patch of color after the text, which is `tailColumns` wide; or empty.
+    /// A patch of color after the text, `tailColumns` wide; or empty.
     let tail: String
     let isNumber: Bool
-    /// Whether the value has just changed.
     let isMarked: Bool
 
     init(_ text: String, tail: String = "", isNumber: Bool = false, isMarked: Bool = false) {
@@ -21,7 +20,7 @@ struct Table {
 
     func cut(to columns: Int) -> Cell {
       if self.columns <= columns { return self }
-      // Without the patch, if it leaves no room for the text.
+      // Drops the patch if it leaves no room for the text.
       let tail = tailWidth < columns ? tail : ""
       let room = tail.isEmpty ? columns : columns - tailWidth
       return Cell(text.cut(to: room), tail: tail, isNumber: isNumber, isMarked: isMarked)
@@ -33,12 +32,10 @@ struct Table {
 
   private static let gap = 2
   private static let gapText = String(repeating: " ", count: gap)
-  /// Text is cut to this width before whole attributes are folded.
+  /// The width to which text is cut before whole attributes are folded.
   private static let cutColumns = 12
-  /// The width of the column of folded attributes.
   private static let foldedColumns = 20
-  /// Columns of text are cut to this width, not further; on a terminal that is too narrow for that, the last columns are left
-  /// out.
+  /// The smallest width of a column of text; on a terminal too narrow for that, the last columns are left out.
   private static let fewestColumns = 4
 
   init(header: [String]) {
@@ -49,7 +46,6 @@ struct Table {
     rows.append(row)
   }
 
-  /// The lines of the table, none of which is wider than a terminal; nil for no limit.
   func lines(_ style: Style, within columns: Int? = nil) -> [String] {
     let widths = columns.map { fitted(to: $0) } ?? natural
     let areNumbers = header.indices.map { isNumber($0) }
@@ -57,7 +53,6 @@ struct Table {
     return [titles] + rows.map { line($0, widths, areNumbers, style) }
   }
 
-  /// One line per field, for a table that is wider than the terminal and must not be cut.
   func turned(_ style: Style) -> [String] {
     let width = header.map(\.columns).max() ?? 0
     return rows.flatMap { row in
@@ -69,7 +64,7 @@ struct Table {
 
   var columns: Int { sum(natural) }
 
-  /// The number of leading columns that fit, each wide enough to be readable, in addition to one column for the others.
+  /// The number of leading columns that fit in a readable width, beside one column for the others.
   func fittingCount(in columns: Int, atLeast least: Int) -> Int {
     let widths = zip(natural, header.indices).map { isNumber($1) ? $0 : min($0, Self.cutColumns) }
     if sum(widths) <= columns { return widths.count }
@@ -88,7 +83,7 @@ struct Table {
     rows.allSatisfy { $0[column].isNumber || $0[column].text.isEmpty }
   }
 
-  /// The widths of the leading columns that fit: the widest columns of text are narrowed as far as necessary.
+  /// The widths of the leading columns that fit; the widest columns of text are narrowed first.
   ///
   /// Numbers are cut only if not even the first column fits.
   private func fitted(to columns: Int) -> [Int] {
@@ -112,7 +107,7 @@ struct Table {
       let padding = String(repeating: " ", count: widths[index] - cell.columns)
       line += index > 0 ? Self.gapText : ""
       if cell.isMarked, style.isColored {
-        // With the padding: a value that was removed leaves nothing else to mark.
+        // Includes the padding: a removed value leaves nothing else to mark.
         line += style.mark(areNumbers[index] ? padding + cell.text : cell.text + padding) + cell.tail
       } else {
         line += (areNumbers[index] ? padding + cell.text : cell.text) + cell.tail

@@ -9,17 +9,17 @@ struct CSVColumns {
     /// nil without a title; then all fields of the column must be empty.
     var name: AttributeName?
     var isVerbatim = false
-    /// nil if each field decides.
+    /// nil if each field has its own type.
     var type: CSVType?
     fileprivate var isRenamed = false
   }
 
-  /// Those up to the last one that has a name.
+  /// The columns up to the last one with a name.
   private(set) var columns: [Column] = []
   /// The number of fields of the header line.
   let width: Int
 
-  /// Reads the fields, and applies the user's choices; the mistakes are without a position.
+  /// Reads the fields and applies the user's choices; errors have no position.
   init(_ fields: [String], _ choices: CSVChoices) throws(Failure) {
     width = fields.count
     columns = fields.map { field in
@@ -28,13 +28,13 @@ struct CSVColumns {
       let (name, isVerbatim) = TransferName.decode(field, .csv)
       return Column(title: title, name: name, isVerbatim: isVerbatim)
     }
-    // Spreadsheets write delimiters also after the last column.
+    // Spreadsheets also write delimiters after the last column.
     while let last = columns.last, last.name == nil { columns.removeLast() }
     for (title, use) in choices.columns { try apply(use, to: title) }
     try checkNames()
   }
 
-  /// Whether the fields are those of a header line: one of them is a column that users have, or one that the user has named.
+  /// Whether the fields can be a header line: one is `name`, `id`, or a title that the user has given.
   static func areTitles(_ fields: [[UInt8]], _ choices: CSVChoices) -> Bool {
     let titles = fields.map { String(decoding: $0, as: UTF8.self).trimmed }
     let wanted = choices.columns.map(\.title)
@@ -88,12 +88,12 @@ struct CSVColumns {
       if let other = known.updateValue(column, forKey: name) { throw twice(name, other, column) }
     }
     if known[.name] == nil, known["id"] == nil { throw noName }
-    // An export also has attributes of other programs, even with names that the library refuses.
+    // An export may contain attributes of other programs whose names the library refuses.
     for column in columns where !column.isVerbatim {
       guard let name = column.name else { continue }
       do throws(StoreError) { try name.check() } catch {
         let message = "the column \(Self.list([column.title])) cannot become an attribute: \(error.message)"
-        // No argument of a program has the character zero.
+        // Arguments of programs cannot contain the zero character.
         let hint =
           column.title.utf8.contains(0)
           ? "change it in the header line"
@@ -105,7 +105,7 @@ struct CSVColumns {
 
   private func twice(_ name: AttributeName, _ first: Column, _ second: Column) -> Failure {
     let titles = first.title.hasSameBytes(as: second.title) ? "" : ": \"\(first.title)\" and \"\(second.title)\""
-    // Another name for one of them, unless both have the same title.
+    // Suggests a new name for one of them, unless both have the same title.
     let other = [first, second].first { !$0.isRenamed && !titles.isEmpty }
     return Failure(
       .badData, "two columns are named \"\(name)\"" + titles,

@@ -7,7 +7,7 @@ struct CSVDelimiter: Equatable {
 
   static let comma = CSVDelimiter(byte: UInt8(ascii: ","))
 
-  /// The delimiters that are recognized; of two that fit equally well, the first.
+  /// The recognized delimiters, the preferred one first.
   private static let candidates = [comma] + ";\t|".utf8.map { CSVDelimiter(byte: $0) }
 
   /// The name in messages, such as `a semicolon`.
@@ -24,10 +24,10 @@ struct CSVDelimiter: Equatable {
 
   // MARK: Recognition
 
-  /// The start of an export, in which the names of further attributes can have any characters.
+  /// The start of an export, whose further attributes can have names with any characters.
   static let exportStart = Array("id,name,hair_color".utf8)
 
-  /// The delimiter in the line `sep=;`, which Excel reads and some programs write before the header line.
+  /// Reads the delimiter from the line `sep=;`, which Excel reads and some programs write before the header line.
   init?(line: ArraySlice<UInt8>) {
     if line.count > 10 { return nil }
     let text = line.filter { $0 != UInt8(ascii: "\"") && $0 != 0x0D }
@@ -38,7 +38,7 @@ struct CSVDelimiter: Equatable {
 
   private init(byte: UInt8) { self.byte = byte }
 
-  /// The delimiter of the rows at the start of a file, or else a comma; `isHeader` says whether fields can be a header line.
+  /// The delimiter of the rows at the start of a file; a comma if none fits; `isHeader` says whether fields can be a header line.
   static func recognized(in start: ArraySlice<UInt8>, isHeader: ([[UInt8]]) -> Bool) -> CSVDelimiter {
     if start.starts(with: exportStart) { return .comma }
     var best: (delimiter: CSVDelimiter, score: (Int, Int, Int))?
@@ -63,8 +63,7 @@ struct CSVDelimiter: Equatable {
     return rows
   }
 
-  /// How well a delimiter fits: the columns are known, most rows have as many fields as the first, and these are many; nil for
-  /// a single column.
+  /// How well a delimiter fits, by decreasing weight: known columns, rows as long as the first, many fields; nil for one column.
   private static func score(_ rows: [[[UInt8]]], isHeader: ([[UInt8]]) -> Bool) -> (Int, Int, Int)? {
     guard let header = rows.first, header.count > 1 else { return nil }
     let equal = rows.count { $0.count == header.count }

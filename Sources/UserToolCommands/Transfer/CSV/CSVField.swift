@@ -3,12 +3,12 @@ import UserStoreText
 
 /// The notation of values in CSV fields, which preserves all types.
 ///
-/// A field is a number only if the number, as it is written, is the same text: `01067`, `12e5` and `1.50` are text. White space
-/// around it does not count. `{"base64":"…"}` is data; anything else is text. `:=` before a text marks it as text, whatever it
-/// looks like (`:=41`, or `:=` for an empty text), and is stored even as a name or a color that a write would refuse. An empty
-/// field is an attribute that is not set. A name is always text.
+/// A field is a number only if the number would be written exactly so: `01067`, `12e5` and `1.50` are text. Surrounding white
+/// space does not count. `{"base64":"…"}` is data; anything else is text. `:=` marks the rest as text (`:=41`, or `:=` for an
+/// empty text), which is stored even as a name or a color that a write would refuse. An empty field is an attribute that is not
+/// set. A name is always text.
 ///
-/// Quotes around a field could not mark text, because spreadsheets drop them.
+/// Quotes could not mark text, because spreadsheets drop them.
 enum CSVField {
   private static let textMark = ":="
 
@@ -22,7 +22,6 @@ enum CSVField {
     }
   }
 
-  /// Reads a field; throws for invalid base64.
   static func decode(_ text: String, of attribute: AttributeName) throws(TextError) -> RecordContent.Field {
     if text.isEmpty { return .init(attribute, .null) }
     if let marked = marked(text, of: attribute) { return marked }
@@ -33,7 +32,6 @@ enum CSVField {
     }
   }
 
-  /// Reads a field that has a mark; nil for any other.
   static func marked(_ text: String, of attribute: AttributeName) -> RecordContent.Field? {
     if text.utf8.starts(with: textMark.utf8) {
       return .init(attribute, .text(text.droppingBytes(textMark.utf8.count)), isVerbatim: true)
@@ -46,7 +44,7 @@ enum CSVField {
   private static func plainValue(_ text: String) throws(TextError) -> StoredValue {
     guard mayBeAnotherValue(text) else { return .text(text) }
     let trimmed = text.trimmed
-    // The notation of the command line, for data with a mistake.
+    // For data with a mistake, this throws the error of the command line's notation.
     if trimmed.utf8.first == UInt8(ascii: "{") { return try TypedText.value(of: text) }
     guard TypedText.isNumber(trimmed), let number = try? TypedText.value(of: trimmed) else { return .text(text) }
     // A store has no −0.0.
@@ -62,7 +60,7 @@ enum CSVField {
     return field.isVerbatim || field.value != .text(text)
   }
 
-  /// Whether a text has to be looked at: most start with a letter, with which no other value starts.
+  /// Whether a field may be more than plain text; most start with a letter, which no other value does.
   private static func mayBeAnotherValue(_ text: String) -> Bool {
     text.utf8.first.map { $0 < 0x41 || $0 >= 0x80 || $0 == UInt8(ascii: "{") } ?? true
   }

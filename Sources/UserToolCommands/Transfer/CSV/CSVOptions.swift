@@ -2,7 +2,7 @@ import ArgumentParser
 import UserStore
 import UserStoreText
 
-/// The options that say how a file is read; all but the encoding are for CSV.
+/// The options for reading a file; all but the encoding are for CSV.
 struct CSVOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -39,7 +39,7 @@ struct CSVOptions: ParsableArguments {
     }
   }
 
-  /// Throws for the first option that JSON lines cannot follow.
+  /// Throws for the first option that does not apply to JSON lines.
   func checkJSONLines() throws(Failure) {
     let given = [
       ("--delimiter", delimiter != nil), ("--name-column", nameColumn != nil), ("--text", !text.isEmpty),
@@ -50,7 +50,6 @@ struct CSVOptions: ParsableArguments {
       .usage, "\(option) is for CSV, but the file is read as JSON lines", hint: "pass --format csv if it is CSV")
   }
 
-  /// What the user has said about the file.
   var choices: CSVChoices { CSVChoices(encoding: encoding, delimiter: delimiter, columns: columns) }
 
   private var columns: [(title: String, use: CSVChoices.ColumnUse)] {
@@ -59,7 +58,6 @@ struct CSVOptions: ParsableArguments {
   }
 }
 
-/// The options that the user chose for a file.
 struct CSVChoices {
   enum ColumnUse {
     case name(AttributeName)
@@ -68,6 +66,6 @@ struct CSVChoices {
 
   var encoding: String?
   var delimiter: CSVDelimiter?
-  /// The columns that were named, by their titles in the header line.
+  /// The columns that the user has named, by their titles in the header line.
   var columns: [(title: String, use: ColumnUse)] = []
 }

@@ -8,16 +8,16 @@ struct CSVRecords: RecordSource {
   private var tallies: [ColumnTally]
   /// The encoding that was known before the first record.
   private let encoding: String?
-  /// Whether each field has the type that it was exported with.
+  /// Whether the file is an export, whose fields have the types of the stored values.
   private let isExport: Bool
   let remark: String?
 
-  /// Recognizes the delimiter, and reads the header line; throws a failure with its position if it is missing or not valid.
+  /// Recognizes the delimiter and reads the header line; throws, with the position, if that is missing or not valid.
   init(_ lines: LineReader, _ choices: CSVChoices = CSVChoices()) throws(Failure) {
     var lines = lines
     let start = try lines.firstBlock()
     let given = CSVDelimiter(line: start.prefix { $0 != 0x0A })
-    // The line was made for the delimiter, and is no header line, even if the user knows better.
+    // Skips the `sep=` line, even if the user chose another delimiter.
     if given != nil { _ = try lines.next() }
     let delimiter =
       choices.delimiter ?? given
@@ -35,9 +35,8 @@ struct CSVRecords: RecordSource {
 
   var lines: LineReader { rows.lines }
 
-  /// What the user should know of the columns, after all records were read.
   var notes: [String] {
-    // The first character beyond ASCII may come late.
+    // The first character beyond ASCII may come late in the file.
     let late = encoding == lines.encoding ? [] : ["note: \(lines.name) is \(lines.encoding ?? "UTF-8")"]
     if isExport { return late }
     return late + zip(header.columns, tallies).compactMap { column, tally in tally.note(on: column.title) }
@@ -96,7 +95,7 @@ struct CSVRecords: RecordSource {
     of text: String, _ column: CSVColumns.Column, _ name: AttributeName, _ tally: inout ColumnTally
   ) throws(TextError) -> RecordContent.Field {
     if let type = column.type, !text.isEmpty {
-      // Only an export has marks: they are not part of the text, and data has no other type.
+      // Only an export has marks; they are not part of the text, and data has no other type.
       if isExport, let marked = CSVField.marked(text, of: name) {
         guard case .text(let text) = marked.value else { return marked }
         return .init(name, try type.value(of: text), isVerbatim: true)
@@ -108,7 +107,6 @@ struct CSVRecords: RecordSource {
     return .init(name, field.value, isVerbatim: field.isVerbatim || column.isVerbatim)
   }
 
-  /// As many fields as there are columns; further fields must be empty.
   private func checked(_ fields: [[UInt8]], _ line: Int) throws(BadRecord) -> ArraySlice<[UInt8]> {
     let count = header.columns.count
     let further = fields.indices.dropFirst(count).first { !fields[$0].isEmpty }

@@ -1,6 +1,6 @@
 /// Reads a record of delimited values (RFC 4180) line by line; quoted fields may contain line breaks.
 ///
-/// Spaces around a quoted field are left out.
+/// Spaces around a quoted field are dropped.
 struct CSVScanner {
   struct Mistake: Error {
     /// The offset from the start of the last line that was fed, in bytes.
@@ -17,7 +17,7 @@ struct CSVScanner {
     /// At the start, or after spaces.
     case fieldStart
     case plain, quoted
-    /// After a quote inside a quoted field: either its end, or the first of two quotes that stand for one.
+    /// After a quote in a quoted field: its end, or the first of two quotes that stand for one.
     case afterQuote
     /// After spaces behind a quoted field.
     case afterField

@@ -5,19 +5,18 @@ import UserStoreText
 /// The type of a column of CSV that the user has named.
 enum CSVType: String, CaseIterable, ExpressibleByArgument {
   case text, integer, real, boolean
-  /// A real number with a comma before its fraction, and with points between groups of three digits, or without.
+  /// A real number with a comma before its fraction, and optionally points between groups of three digits.
   case decimalComma = "decimal-comma"
 
   /// The value of a field that is not empty; throws if the field is of another type.
   func value(of field: String) throws(TextError) -> StoredValue {
     if let value = match(field) { return value }
-    // The first that fits is the most exact.
+    // The first match is the most exact.
     let other = [CSVType.integer, .real, .decimalComma].first { $0.match(field) != nil }
     let question = self == .boolean ? nil : other.map { " (but of the type \($0.rawValue))" }
     throw TextError(.value, "\"\(field.excerpt)\" is not \(name)\(question ?? "")")
   }
 
-  /// The value of a field; nil if it is of another type.
   func match(_ field: String) -> StoredValue? {
     let trimmed = field.trimmed
     return switch self {
@@ -84,13 +83,13 @@ struct ColumnAssignment: ExpressibleByArgument {
 
 /// Counts the kinds of fields in a CSV column without a given type.
 struct ColumnTally {
-  /// The first number, and the first text that looks like a number but would lose its spelling.
+  /// The first number, and the first text that looks like a number but would be written differently as one.
   private var number: String?
   private var text: String?
   /// The types that all fields have.
   private var types: [CSVType] = [.real, .decimalComma]
 
-  /// Notes a field, and the value that it is without a type.
+  /// Notes a field and the value that it has without a type.
   mutating func note(_ field: String, _ value: StoredValue) {
     if field.isEmpty { return }
     switch value {
@@ -101,10 +100,10 @@ struct ColumnTally {
     types.removeAll { $0.match(field) == nil }
   }
 
-  /// A note about a column that has both, which is probably a mistake.
+  /// A note on a column with both, which is probably a mistake.
   func note(on title: String) -> String? {
     guard let number, let text else { return nil }
-    // A fraction is of a number; other digits may be a code.
+    // A fraction indicates a number; other digits may be a code.
     let type = text.contains { ",.".contains($0) } ? types.first : nil
     let option = type.map { "--type " + "\(title)=\($0.rawValue)".shellWord() } ?? "--text " + title.shellWord()
     let reason = "text that as a number would be written in another way (\(text.limited(to: 40)))"

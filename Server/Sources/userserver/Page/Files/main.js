@@ -1,4 +1,4 @@
-/** Starts the page: connects, reads what the server is, and shows the view of the address. */
+/** Starts the page: connects, reads data about the server, and shows the address's view. */
 import { API } from "./connection/api.js";
 import { ConsumersView } from "./log/consumers-view.js";
 import { Drafts } from "./editing/drafts.js";
@@ -28,7 +28,6 @@ const pages = {
   "/pulse": { title: "Pulse", views: [PulseView] },
 };
 
-/** Tries again until the server answers. */
 const retryInterval = 2_000;
 
 async function start() {
@@ -66,13 +65,13 @@ async function start() {
   showAnyUserInShellLine(app);
 }
 
-/** The line for a shell needs a user in views without a table, too. */
+/** In views without a table, the line for a shell also needs a user. */
 async function showAnyUserInShellLine({ api, shellLine }) {
   try {
     const { json } = await api.get("/users?limit=1");
     if (shellLine.element.hidden) shellLine.show(json.get("users").map((user) => user.get("id").source));
   } catch {
-    // The line remains hidden until users are shown.
+    // The line remains hidden until a view shows users.
   }
 }
 
@@ -88,14 +87,13 @@ async function readAbout(api) {
   }
 }
 
-/** Shows the state of the connection until there is a state line. */
+/** Shows the state of the connection before there is a state line. */
 function showStart(state, text, reason = "") {
   document.documentElement.dataset.connection = state;
   document.getElementById("connection").textContent = text;
   document.getElementById("state-reason").textContent = reason;
 }
 
-/** Shows the view of the address, now and whenever the address changes. */
 function showViews(app) {
   const main = document.getElementById("main");
   let shown = null;

@@ -2,7 +2,7 @@
 export class Router {
   #onChange;
 
-  /** onChange is called with the path after the address has changed. */
+  /** onChange is called with the path after a change of the address. */
   constructor(onChange) {
     this.#onChange = onChange;
     addEventListener("popstate", () => onChange(this.path));
@@ -33,7 +33,7 @@ export class Router {
     this.#onChange(this.path);
   }
 
-  /** Follows links to views without loading the page again. */
+  /** Follows links to views without reloading the page. */
   #follow(event) {
     const link = event.target.closest?.("a[data-view]");
     if (!link || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;

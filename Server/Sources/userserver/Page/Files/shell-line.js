@@ -1,19 +1,18 @@
-/** A line for a shell that changes a user from outside the page, so that anybody can see that the page shows it. */
+/** A line for a shell that changes a user from outside, to demonstrate that the page shows it. */
 import { plainText } from "./shared/characters.js";
 import { button, element, setText } from "./shared/dom.js";
 
-/** The text as one word of a POSIX shell. */
 const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** database: the path of a file, or the URL of a database on PostgreSQL. */
 export function shellLine(database, { id = "1", name = "Zoë" } = {}) {
-  // Names with other characters would need quotes of SQL inside those of the shell; this one does not.
+  // Names with other characters would need SQL quotes inside those of the shell.
   const change = (users) => `"UPDATE ${users} SET name = '${name}' WHERE id = ${id}"`;
   if (/^postgres(ql)?:/.test(database)) return `psql ${shellQuoted(database)} -c ${change("userstore.users")}`;
   return `sqlite3 ${shellQuoted(database)} ${change("users")}`;
 }
 
-/** The line with a button that copies it. It is about a user that is shown, and hidden if there is none. */
+/** The line and its copy button, for a shown user; hidden if there is none. */
 export class ShellLine {
   element;
   #database;
@@ -28,7 +27,7 @@ export class ShellLine {
       copy);
   }
 
-  /** Takes the users that are shown. The line remains as it is as long as its user is among them. */
+  /** Takes the shown users; the line keeps its user as long as it is among them. */
   show(ids) {
     this.element.hidden = ids.length === 0;
     if (ids.length === 0 || ids.includes(this.#id)) return;
@@ -45,7 +44,7 @@ export class ShellLine {
       await navigator.clipboard.writeText(this.#line);
       copy.textContent = "Copied";
     } catch {
-      // Without the right to write the clipboard, the line is at least selected.
+      // Without permission to write to the clipboard, at least select the line.
       getSelection().selectAllChildren(this.#code);
       copy.textContent = "Selected";
     }

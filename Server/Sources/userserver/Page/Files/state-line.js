@@ -1,11 +1,11 @@
-/** The line above every view: whether the page is connected, the revision, the time to the server, and the windows. */
+/** The line above every view: the connection's state, the revision, the time to the server, and the windows. */
 import { counted, inDigits, setText } from "./shared/dom.js";
 import { inNextFrame } from "./shared/frames.js";
 import { inMilliseconds } from "./pulse/pulse-model.js";
 
 const words = { live: "live", connecting: "connecting…", lost: "not connected", unauthorized: "a token is needed" };
 const measuring = 10_000;
-/** The first measurements come sooner, because a page that starts is slow. */
+/** The first measurements are repeated early, because a starting page is slow. */
 const firstMeasurements = [500, 1_500, 2_500, 3_500];
 
 export class StateLine {
@@ -33,7 +33,6 @@ export class StateLine {
 
   update = () => inNextFrame(this.#render);
 
-  /** Takes note of a revision that a view shows. */
   reached(revision) {
     this.revision = revision;
     this.update();
@@ -46,7 +45,7 @@ export class StateLine {
 
   #render = () => {
     const { status, windows } = this.#streams;
-    // `unauthorized` is no connection either; the form says what to do.
+    // `unauthorized` also means no connection; the form explains the rest.
     document.documentElement.dataset.connection = status.state === "unauthorized" ? "lost" : status.state;
     setText(this.#parts.state, words[status.state]);
     if (this.revision > 0 || status.state === "live") {
@@ -63,7 +62,7 @@ export class StateLine {
     this.#announce(status.state);
   };
 
-  /** Says why there is no connection, and when the next attempt is. */
+  /** Shows why there is no connection, and when the next attempt is. */
   #showReason(status) {
     clearTimeout(this.#timer);
     let reason = "";

@@ -5,7 +5,7 @@ import { integer, parse, stringify } from "../shared/json.js";
 
 const longestTime = 30_000;
 
-/** An answer of the server that is not a success. */
+/** An unsuccessful answer of the server. */
 export class Problem extends Error {
   constructor(status, json) {
     const body = json instanceof Map ? json : new Map();
@@ -14,18 +14,18 @@ export class Problem extends Error {
     this.code = body.get("code") ?? "";
     this.hint = body.get("hint") ?? null;
     this.parameter = body.get("parameter") ?? null;
-    /** The text with a mistake, and the place of the mistake in Unicode scalars. */
+    /** The text with a mistake, and the range of the mistake in Unicode scalars. */
     this.text = body.get("text") ?? null;
     this.start = integer(body.get("start")) ?? null;
     this.length = integer(body.get("length")) ?? 0;
-    /** After a conflict, the values that the attributes have now. */
+    /** After a conflict, the current values of the attributes. */
     this.current = body.get("current") ?? null;
     /** Whether the same request may succeed later. */
     this.canRetry = status === 503;
   }
 }
 
-/** There was no answer: a write may or may not have been made. */
+/** Without an answer, a write may or may not have been made. */
 export class NoAnswer extends Error {
   constructor() {
     super("The server cannot be reached.");
@@ -46,7 +46,7 @@ export class API {
       const token = this.#token.value;
       const { response, text } = await this.#send(method, path, body, headers, token);
       if (response.status === 401) {
-        // The request waits for the token, so that nothing that was typed is lost.
+        // The request waits for the token, so that nothing typed is lost.
         document.dispatchEvent(new Event("token-needed"));
         await this.#token.another(token);
         continue;
@@ -62,7 +62,7 @@ export class API {
     return this.request("GET", path);
   }
 
-  /** The events of a stream, until it ends. To leave the loop ends the request. Throws Problem or NoAnswer. */
+  /** The events of a stream, until it ends. Leaving the loop ends the request. Throws Problem or NoAnswer. */
   async *events(path, signal) {
     const abort = new AbortController();
     signal.addEventListener("abort", () => abort.abort());

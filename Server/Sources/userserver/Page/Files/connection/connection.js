@@ -1,8 +1,9 @@
 /**
- * One event stream of the server, which reconnects by itself.
+ * One event stream of the server, with automatic reconnection.
  *
  * Reports statuses {state, detail, retryAt, store, heartbeat, problem} and batches of events. Each time the server
- * answers, the batch starts with the event `opened`, whose data is "resumed" if the stream continues after the last id.
+ * answers, the batch starts with the event `opened`, whose data is "resumed" if the stream continues after the last
+ * id.
  */
 import { eventsOf } from "./event-stream.js";
 import { isFinal, request } from "./request.js";
@@ -47,7 +48,7 @@ export class Connection {
     this.#abort = null;
   }
 
-  /** Connects at once, also if the connection waits to try again. */
+  /** Connects at once, even while waiting for the next attempt. */
   restart() {
     this.stop();
     this.#failures = 0;
@@ -67,7 +68,7 @@ export class Connection {
       ending = { detail: abort.signal.reason?.message ?? "the server cannot be reached" };
       if (error instanceof SyntaxError) ending.detail = error.message;
     }
-    // After stop() or restart(), another attempt is under way, or none is wanted.
+    // After stop() or restart(), another attempt is running, or none is wanted.
     if (this.#abort !== abort) return;
     clearInterval(this.#watch);
     this.#abort = null;
@@ -75,7 +76,7 @@ export class Connection {
     this.#end(ending);
   }
 
-  /** Reads the stream to its end; returns why it ended. */
+  /** Reads the stream to its end; returns the reason of the end. */
   async #read(abort) {
     const token = this.#getToken();
     const headers = this.#lastID === null ? {} : { "Last-Event-ID": this.#lastID };
@@ -94,7 +95,6 @@ export class Connection {
     return { detail: `the server closed the stream: ${reason}`, isOrderly: true };
   }
 
-  /** Reports events; returns the reason if the server announced the end. */
   #take(events) {
     let reason = null;
     for (const { event, data, id } of events) {
@@ -121,7 +121,7 @@ export class Connection {
     try {
       problem = JSON.parse(text);
     } catch {
-      // A proxy in between may answer with a page of its own.
+      // A proxy may have answered with its own page.
     }
     const detail = problem?.detail ?? `the server answered ${response.status}`;
     const retryAfter = Number(response.headers.get("Retry-After"));
@@ -136,7 +136,7 @@ export class Connection {
     } else {
       const delay = Math.max(this.#nextDelay(), (retryAfter || 0) * 1_000);
       this.#retryTimer = setTimeout(() => this.#connect(), delay);
-      // The server ends each stream once in a while. That is no loss until the next attempt fails.
+      // The server ends each stream from time to time, which is a loss only if the next attempt fails.
       const state = isOrderly && this.#failures === 1 ? "connecting" : "lost";
       this.#report.status({ state, detail, retryAt: Date.now() + delay });
     }
@@ -148,7 +148,7 @@ export class Connection {
     return Math.min(longestDelay, Math.max(shortestDelay, delay * (0.75 + Math.random() / 2)));
   }
 
-  /** Ends an attempt that is silent for too long, and says so at once. */
+  /** Ends an attempt that is silent for too long, and reports that at once. */
   #watchForSilence(abort) {
     this.#lastByte = Date.now();
     clearInterval(this.#watch);

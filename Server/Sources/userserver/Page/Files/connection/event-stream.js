@@ -1,4 +1,4 @@
-/** The events of each chunk of a response as it comes, if any. To leave the loop does not end the request. */
+/** The events in each chunk of a response. Leaving the loop does not end the request. */
 export async function* eventsOf(response) {
   const parser = new EventStreamParser();
   const decoder = new TextDecoder();
@@ -10,7 +10,7 @@ export async function* eventsOf(response) {
   }
 }
 
-/** Parses text/event-stream, as the HTML standard describes it, from chunks of text. */
+/** Parses text/event-stream from chunks of text, as the HTML standard describes it. */
 export class EventStreamParser {
   #parts = [];
   #endedWithReturn = false;
@@ -25,7 +25,7 @@ export class EventStreamParser {
     const events = [];
     let start = 0;
     for (const { 0: lineEnd, index } of chunk.matchAll(/\r\n|\n|\r/g)) {
-      // A long line comes in many chunks: they are joined once, at its end.
+      // The chunks of a long line are joined once, at its end.
       this.#parts.push(chunk.slice(start, index));
       const line = this.#parts.length === 1 ? this.#parts[0] : this.#parts.join("");
       this.#parts.length = 0;

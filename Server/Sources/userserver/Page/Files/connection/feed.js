@@ -1,4 +1,4 @@
-/** The changes of the store, as all views of this window use them: one stream, read once. */
+/** The store's changes for all views of this window: one stream, read once. */
 import { LogModel, firstRows } from "../log/log-model.js";
 import { PulseModel } from "../pulse/pulse-model.js";
 import { Observers } from "../shared/observers.js";
@@ -24,14 +24,14 @@ export class Feed {
   #take(events, received) {
     for (const event of events) {
       const changes = this.log.apply(event).filter(({ op }) => op !== "event");
-      // Changes of the past count for no figure of the present.
+      // Past changes do not count in the current figures.
       if (event.event === "opened") this.#isCurrent = false;
       if (event.event === "progress" && received !== null) this.#isCurrent = true;
       if (changes.length === 0) continue;
       if (this.#isCurrent) this.pulse.count(changes.length, changes[0].set.lag);
       this.changes.call(changes);
     }
-    // A replay ends where the stream is now.
+    // A replay ends at the current end of the stream.
     if (received === null) this.#isCurrent = true;
     this.updates.call();
   }

@@ -16,11 +16,11 @@ import { Connection } from "./connection.js";
 import { LogJournal, ListJournal } from "./journals.js";
 import { PolledList } from "./polled-list.js";
 
-/** With the log's, four streams: two of a browser's six connections remain for pages and edits. */
+/** With the log's, four streams; a browser's other two connections remain for pages and edits. */
 const listStreams = 3;
-/** How long a stream without subscribers is kept, because the next view may want it. */
+/** The time for which a stream without subscribers is kept, because the next view may want it. */
 const lingering = 2_000;
-/** How much a window that does not keep up may have before it. */
+/** The largest length of unprocessed events of a window. */
 const lengthAhead = 64 << 20;
 
 export class Hub {
@@ -37,7 +37,7 @@ export class Hub {
 
   detach(window) {
     if (!this.#windows.delete(window)) return;
-    // At once: without windows, the browser may suspend a worker and its timers, with the streams open.
+    // At once: without windows, the browser may suspend a worker and its timers while the streams are open.
     for (const path of [...window.subscriptions.keys()]) this.#unsubscribe(window, path, { lingers: false });
     this.#sayWindows();
   }
@@ -58,7 +58,7 @@ export class Hub {
     }
   }
 
-  /** Closes all streams, as long as a page without a SharedWorker is hidden. */
+  /** Closes all streams while a page without a SharedWorker is hidden. */
   suspend() {
     for (const channel of this.#channels.values()) channel.source.stop();
   }
@@ -71,7 +71,7 @@ export class Hub {
     for (const window of this.#windows) window.post({ type: "windows", windows: this.#windows.size });
   }
 
-  /** A new token is for all windows: the server has one, and makes another each time it starts. */
+  /** A new token is for all windows: the server has one token, and makes a new one at each start. */
   #setToken(token, from) {
     if (token === this.#token) return;
     this.#token = token;
@@ -139,7 +139,7 @@ export class Hub {
     channel.source.start();
   }
 
-  /** Whether a list can have a stream. Streams that only linger make room. */
+  /** Whether a list can have a stream, if necessary in place of one without subscribers. */
   #hasRoomForList() {
     const streams = [...this.#channels.values()].filter(({ isList, isPolled }) => isList && !isPolled);
     const lingering = streams.filter(({ windows }) => windows.size === 0);
@@ -149,7 +149,7 @@ export class Hub {
     return true;
   }
 
-  /** Gives the room of a stream that was closed to a list that had none. */
+  /** Gives the place of a closed stream to a polled list. */
   #promotePolled() {
     const channel = [...this.#channels.values()].find(({ isPolled, windows }) => isPolled && windows.size > 0);
     if (!channel || !this.#hasRoomForList()) return;
@@ -184,7 +184,7 @@ export class Hub {
     for (const channel of this.#channels.values()) if (channel.isPolled) channel.source.changed();
   }
 
-  /** A window has dealt with events. If it was too far behind, it is brought up to date. */
+  /** Notes that a window has processed events; if it was too far behind, brings it up to date. */
   #received(window, { channel: path, length }) {
     const subscription = window.subscriptions.get(path);
     if (!subscription) return;

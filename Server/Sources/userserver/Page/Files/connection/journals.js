@@ -1,7 +1,7 @@
 /**
- * What a window needs that joins a stream which is already open.
+ * The events that a window needs when it joins an open stream.
  *
- * A journal takes the events of a stream, and returns those with which a new window arrives at the same state.
+ * A journal collects the events of a stream, and returns those from which a new window reaches the same state.
  */
 import { stringify } from "../shared/json.js";
 import { ListModel } from "../table/list-model.js";
@@ -15,7 +15,7 @@ class Journal {
   events = [];
   length = 0;
 
-  /** Takes an event; `isNew` says that those before it no longer count. Of progress, only the newest counts. */
+  /** Adds an event. `isNew` makes earlier events obsolete, and each progress event replaces the one before it. */
   take(event, isNew) {
     if (isNew) this.replace([]);
     const last = this.events.at(-1);
@@ -51,7 +51,7 @@ export class LogJournal extends Journal {
   }
 }
 
-/** The rows of /lists and the steps since; when the steps become long, they are applied to the rows. */
+/** The rows of /lists and the steps after them; long steps are applied to the rows. */
 export class ListJournal extends Journal {
   #limit = listLength;
 
@@ -67,7 +67,7 @@ export class ListJournal extends Journal {
   #fold() {
     const model = new ListModel();
     for (const event of this.events) model.apply(event);
-    // Rows of which a part is missing cannot be folded yet.
+    // Incomplete rows cannot be folded.
     if (!model.isComplete) return;
     const rows = new Map([["revision", model.revision], ["rows", model.users.map(userJSON)], ["last", true]]);
     this.replace([{ event: "opened", data: "anew" }, { event: "rows", data: stringify(rows) }]);

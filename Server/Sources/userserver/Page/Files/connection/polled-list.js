@@ -1,7 +1,7 @@
 /**
  * A list that is read again after changes, at most once a second.
  *
- * A browser opens only six connections to a server over HTTP/1.1. When the event streams have had their share, further
+ * A browser opens only six connections to a server over HTTP/1.1. When the event streams have their share, further
  * lists are read this way, so that pages and edits never wait. The events are `opened` and `users`, whose data is the
  * answer to GET /users.
  */
@@ -45,7 +45,7 @@ export class PolledList {
     this.start();
   }
 
-  /** Says that users have changed. */
+  /** Notes that users have changed. */
   changed() {
     if (!this.#isRunning) return;
     this.#isStale = true;

@@ -1,4 +1,4 @@
-/** One request to the server, as all of them are sent: with the token, and nothing that the browser keeps. */
+/** Sends a request with the token and without cookies, caches, and redirects. */
 export function request(path, token, accept, { headers, ...options } = {}) {
   return fetch(path, {
     headers: { Accept: accept, ...(token ? { Authorization: `Bearer ${token}` } : {}), ...headers },
@@ -7,10 +7,10 @@ export function request(path, token, accept, { headers, ...options } = {}) {
 }
 
 /**
- * Whether an answer says that the server refuses the query itself, so that to ask again is of no use.
+ * Whether the server refuses the query itself, so that repeating it is useless.
  *
- * Only the server writes problem details. A proxy in between answers with a page of its own, whatever the status, while
- * the server behind it starts again or is replaced.
+ * Only the server writes problem details; a proxy may answer with its own page and any status while the server behind
+ * it restarts or is replaced.
  */
 export function isFinal(response) {
   return response.status === 400 && response.headers.get("Content-Type") === "application/problem+json";

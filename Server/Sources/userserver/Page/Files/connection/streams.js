@@ -1,13 +1,14 @@
-/**
- * A window's access to the event streams, which are in the SharedWorker or, where there is none, in the page itself.
- */
+/** A window's access to the event streams, in the SharedWorker or, without one, in the page itself. */
 import { Hub } from "./hub.js";
 
-/** Change the number when the messages of hub.js change: a worker of an older page may still run. */
+/** Increase the number when the messages of hub.js change: a worker of an older page may still run. */
 const workerName = "streams-1";
-/** How long a hidden page without a SharedWorker keeps its streams. */
+/** The time for which a hidden page without a SharedWorker keeps its streams. */
 const hiddenTime = 30_000;
-/** How long to wait for a worker that neither answers nor fails. With 20 busy programs on two cores, one took more than three seconds. */
+/**
+ * The time to wait for a worker that neither answers nor fails. With 20 busy programs on two cores, one took more
+ * than three seconds.
+ */
 const welcomeTime = 10_000;
 
 export class Streams {
@@ -19,18 +20,18 @@ export class Streams {
   #token;
   #onChange;
 
-  /** token: see token.js. onChange is called when the number of windows or a status has changed. */
+  /** token: see token.js. onChange is called after a change of a status or of the number of windows. */
   constructor(token, onChange) {
     this.#token = token;
     this.#onChange = onChange;
   }
 
-  /** Connects; returns when this window has the token that other windows have, if any. */
+  /** Connects; returns when this window has the token of the other windows, if any. */
   async start() {
     await this.#connect();
     this.#token.changes.add((token, isOwn) => isOwn && this.#send({ type: "token", token }));
     addEventListener("pagehide", () => this.#send({ type: "bye" }));
-    // The browser may keep a page that was left, and show it again with what was typed in it.
+    // The browser may keep a page that was left, and show it again with its typed text.
     addEventListener("pageshow", ({ persisted }) => persisted && this.#reconnect());
   }
 
@@ -48,9 +49,9 @@ export class Streams {
   }
 
   /**
-   * Subscribes to a channel, which is the path of a stream; returns a function that ends the subscription.
+   * Subscribes to a channel, the path of a stream; returns a function that ends the subscription.
    *
-   * The subscriber has `events(events, received)`, where `received` is null for events of the past, and optionally
+   * The subscriber has `events(events, received)`, where `received` is null for past events, and optionally
    * `status(status)` and `behind()`.
    */
   subscribe(channel, subscriber) {
@@ -71,7 +72,7 @@ export class Streams {
     this.#send({ type: "reload", channel });
   }
 
-  /** The worst of the statuses of the channels of this window. */
+  /** The worst status among this window's channels. */
   get status() {
     const order = ["unauthorized", "lost", "connecting", "live"];
     const statuses = [...this.#statuses.values()].filter(({ state }) => state !== "refused");
@@ -106,7 +107,7 @@ export class Streams {
   }
 }
 
-/** Returns a function that sends messages to the worker's hub, or null if there is no worker. */
+/** Returns a function that sends messages to the worker's hub, or null without a worker. */
 function connectToWorker(handle, token) {
   if (typeof SharedWorker === "undefined") return null;
   return new Promise((resolve) => {
@@ -136,7 +137,7 @@ function connectToWorker(handle, token) {
   });
 }
 
-/** Holds a lock as long as this window lives; its name tells the worker how to notice a window that crashes. */
+/** Holds a lock for the life of this window, by whose name the worker notices a crash. */
 function holdLock(send) {
   if (!navigator.locks) return;
   const name = `window-${crypto.randomUUID()}`;
@@ -146,7 +147,7 @@ function holdLock(send) {
   });
 }
 
-/** Returns a function that sends messages to a hub of this window alone. */
+/** Returns a function that sends messages to a hub for this window alone. */
 function connectToOwnHub(handle, token) {
   const hub = new Hub();
   const window = hub.attach((message) => {
@@ -163,7 +164,7 @@ function connectToOwnHub(handle, token) {
   return send;
 }
 
-/** The page's policy lets no text be the address of a script; this policy lets exactly one. */
+/** The page's policy forbids text as a script's address; this policy allows exactly one. */
 function workerURL() {
   const path = "/connection/streams-worker.js";
   if (!globalThis.trustedTypes) return path;

@@ -1,4 +1,4 @@
-/** Asks for the token when the server wants one. The page behind it stays as it is. */
+/** Asks for the token when the server requires one, without changing the page behind. */
 import { openDialog } from "../shared/dialog.js";
 import { element } from "../shared/dom.js";
 
@@ -6,7 +6,7 @@ export class TokenForm {
   #token;
   #dialog = null;
   #refused = undefined;
-  /** The token that a person typed last. */
+  /** The last token that a person typed. */
   #typed = null;
   #button;
   #announcer;
@@ -24,14 +24,13 @@ export class TokenForm {
     });
   }
 
-  /** Asks because the server has refused a token: once for each, and not if the window has another one by now. */
+  /** Asks after the server has refused a token: once for each, unless the window already has another one. */
   askOnce(refused) {
     if (refused !== this.#token.value || refused === this.#refused) return;
     this.#refused = refused;
     this.#show();
   }
 
-  /** Why the server asks. */
   #reasonInWords() {
     const { value, wasAccepted } = this.#token;
     if (value === null) return "";
@@ -44,7 +43,7 @@ export class TokenForm {
   }
 
   #show() {
-    // Who closes the form can open it again.
+    // A closed form can be opened again with the button.
     this.#button.hidden = false;
     this.#reason.textContent = this.#reasonInWords();
     if (this.#reason.textContent) this.#announcer.announce(this.#reason.textContent, "token");
@@ -60,7 +59,7 @@ export class TokenForm {
         const text = field.value.trim();
         if (text === "") return;
         this.#close();
-        // The whole address that the server printed may be pasted, too.
+        // The pasted text may be the whole address that the server printed.
         this.#typed = text.replace(/^.*#token=/, "");
         this.#token.set(this.#typed);
       },
@@ -75,7 +74,7 @@ export class TokenForm {
     dialog.closed.then(() => { if (this.#dialog === dialog) this.#dialog = null; });
   }
 
-  /** The browser reports that a dialog has closed only with its next frame; the token may be refused before. */
+  /** The browser reports a closed dialog only with its next frame; the token may be refused before that. */
   #close() {
     this.#dialog?.close();
     this.#dialog = null;

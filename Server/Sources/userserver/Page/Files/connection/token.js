@@ -1,8 +1,8 @@
 /**
  * The token that the server printed when it started.
  *
- * It comes in the fragment of the address, which browsers do not send, and is moved to sessionStorage at once, so that
- * it is in no history, log, or screenshot.
+ * It comes in the address's fragment, which browsers do not send, and is moved to sessionStorage at once, so that it
+ * is in no history, log, or screenshot.
  */
 import { Observers } from "../shared/observers.js";
 
@@ -10,7 +10,7 @@ const key = "userserver-token";
 const acceptedKey = "userserver-token-accepted";
 
 export class Token {
-  /** Called with each new token, and whether it was given to this window. */
+  /** Called with each new token, and whether this window received it from a person or its address. */
   changes = new Observers();
   #requests = new Set();
 
@@ -23,27 +23,26 @@ export class Token {
     return sessionStorage.getItem(key);
   }
 
-  /** Takes note that the server has accepted a token. */
+  /** Notes that the server has accepted a token. */
   accepted(token) {
     if (token && token === this.value) sessionStorage.setItem(acceptedKey, "true");
   }
 
-  /** Whether the server has accepted the token before. */
   get wasAccepted() {
     return sessionStorage.getItem(acceptedKey) !== null;
   }
 
-  /** Takes a token that a person gave. */
+  /** Sets a token from a person. */
   set(token) {
     this.#store(token, true);
   }
 
-  /** Takes a token that another window has. */
+  /** Sets a token from another window. */
   adopt(token) {
     this.#store(token, false);
   }
 
-  /** Returns when there is another token than the one that the server has refused. */
+  /** Returns when the token differs from the refused one. */
   async another(refused) {
     if (this.value !== refused) return;
     await new Promise((resolve) => this.#requests.add(resolve));

@@ -1,4 +1,4 @@
-/** The editor of a draft: the type, the field, and what has happened meanwhile. */
+/** The editor of a draft: the type, the field, and news about the value. */
 import { colorList } from "./colors.js";
 import { button, element, uniqueID } from "../shared/dom.js";
 import { kindInWords } from "../shared/values.js";
@@ -41,7 +41,7 @@ export class CellEditor {
       "aria-label": label, "aria-describedby": notes, spellcheck: "false", autocomplete: "off",
       class: "editor-field", on: { input: () => this.#type() },
     };
-    // Only a field of one line can suggest values; it would lose line breaks.
+    // Only a single-line field can suggest values, but it would lose line breaks.
     this.#field = draft.attribute === "hair_color" && !draft.typed.includes("\n")
       ? element("input", { type: "text", list: colorList(), ...attributes })
       : element("textarea", { rows: "1", ...attributes });
@@ -69,13 +69,13 @@ export class CellEditor {
     this.#showAll();
   }
 
-  /** Scrolls so that the buttons are in sight, too: those of a newer value are below the others. */
+  /** Scrolls the buttons into view, including those of a newer value below the others. */
   #showAll() {
     this.element.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (this.#news.childElementCount > 0) this.#news.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  /** Shows the state of the draft; the field itself is never changed. */
+  /** Shows the state of the draft without changing the field. */
   update() {
     const draft = this.#draft;
     this.#field.hidden = ["unset", "keep"].includes(draft.choice) && !draft.isGuessing;
@@ -160,7 +160,7 @@ export class CellEditor {
   }
 
   #key(event) {
-    // Keys of an input method compose text; the grid's keys are not for editors.
+    // An input method needs its keys, and the grid's keys are not for editors.
     event.stopPropagation();
     if (event.isComposing) return;
     if (event.key === "Escape") {

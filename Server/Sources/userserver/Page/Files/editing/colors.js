@@ -8,7 +8,7 @@ const names = [
 
 const id = "color-names";
 
-/** Returns the id of the list of names, which is made once: for the attribute `list` of a field. */
+/** Returns the id of the list of names, for a field's attribute `list`; makes the list once. */
 export function colorList() {
   if (!document.getElementById(id)) {
     document.body.append(element("datalist", { id }, names.map((value) => element("option", { value }))));

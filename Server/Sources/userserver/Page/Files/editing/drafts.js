@@ -1,36 +1,36 @@
 /**
- * What a person has typed and not saved yet.
+ * The values that a person has typed and not yet saved.
  *
- * A draft belongs to an attribute of a user, whether a view shows it or not. It ends only when it is saved or
- * discarded: a reconnect, a newer value, or the removal of the user does not end it.
+ * A draft belongs to a user's attribute, whether a view shows it or not. Only saving or discarding ends it; a
+ * reconnect, a newer value, or the removal of the user does not.
  */
 import { Observers } from "../shared/observers.js";
 import { escapeText, needsEscapes, unescapeText } from "../shared/characters.js";
 import { decodeValue, readNumber, sameValue, textValue, unset } from "../shared/values.js";
 
 class Draft {
-  /** The value that the person saw last; a save expects it. */
+  /** The last value that the person saw, which a save expects. */
   base;
-  /** The type that is chosen: text, number, unset, or keep for a value that cannot be edited. */
+  /** The chosen type: text, number, unset, or keep for a value that cannot be edited. */
   choice;
-  /** Whether the type follows from what is typed. It does where there is no value to edit, until a type is chosen. */
+  /** Whether the typed text determines the type; true without an editable value, until a type is chosen. */
   isGuessing = false;
-  /** What is in the field. */
+  /** The contents of the field. */
   typed;
-  /** Whether the field has \u{…} for characters that cannot be seen. */
+  /** Whether the field has \u{…} for invisible characters. */
   isEscaped = false;
-  /** The newer value of another writer, which the person has to decide about; null if there is none. */
+  /** A newer value of another writer about which the person must decide; null if there is none. */
   theirs = null;
   isSaving = false;
-  /** Whether the last save was refused because of `theirs`: keeping mine then saves at once. */
+  /** Whether the last save was refused because of `theirs`; keeping mine then saves at once. */
   wasRefused = false;
   isRemoved = false;
   problem = null;
-  /** Whether the server could not answer, so that the same save may succeed later. */
+  /** Whether the server did not answer, so that the same save may succeed later. */
   canRetry = false;
-  /** The CellEditor that shows the draft. It moves with it from view to view. */
+  /** The CellEditor of the draft, which moves with it from view to view. */
   editor = null;
-  /** The dialog that shows the editor, with `returnFocus(draft)`; null if the table does. */
+  /** The dialog with the editor, with `returnFocus(draft)`; null if it is in the table. */
   host = null;
 
   constructor(user, attribute, value) {
@@ -61,7 +61,6 @@ class Draft {
     this.original = { choice: this.choice, typed: this.typed };
   }
 
-  /** Takes what is in the field. */
   type(text) {
     this.typed = text;
     this.problem = null;
@@ -71,7 +70,6 @@ class Draft {
     else this.choice = this.#canBeNumber && readNumber(text).value ? "number" : "text";
   }
 
-  /** Takes the type that a person chose. */
   choose(choice) {
     this.choice = choice;
     this.isGuessing = false;
@@ -83,7 +81,6 @@ class Draft {
     return !["name", "hair_color"].includes(this.attribute);
   }
 
-  /** The types that the attribute can have, with their labels. */
   get choices() {
     const choices = [["text", "Text"]];
     if (this.#canBeNumber) choices.push(["number", "Number"]);
@@ -91,14 +88,13 @@ class Draft {
     return choices;
   }
 
-  /** Whether something was edited. */
   get isEdited() {
     return this.choice !== this.original.choice || (this.typed !== this.original.typed && this.choice !== "unset");
   }
 
   /** The value to save: {value}, or {problem}. */
   read() {
-    // What was not edited is not written: a text field turns \r\n into \n, for example.
+    // Unedited text is not written: a text field turns \r\n into \n, for example.
     if (!this.isEdited) return { value: this.start };
     switch (this.choice) {
       case "unset": return { value: unset };
@@ -110,14 +106,14 @@ class Draft {
     return problem ? { problem } : { value: textValue(text) };
   }
 
-  /** Takes note of the value that the attribute has now. */
+  /** Notes the current value of the attribute. */
   observe(value) {
     if (this.isSaving && sameValue(value, this.sending)) return;
     this.theirs = sameValue(value, this.base) ? null : value;
     if (!this.theirs) this.wasRefused = false;
   }
 
-  /** Keeps what was typed: the next save expects the newer value. */
+  /** Keeps the typed value; the next save expects the newer one. */
   keepMine() {
     this.base = this.theirs;
     this.theirs = null;
@@ -134,7 +130,7 @@ export class Drafts {
     addEventListener("beforeunload", (event) => {
       if (![...this.#drafts.values()].some((draft) => draft.isEdited) && !isFormEdited()) return;
       event.preventDefault();
-      // Older browsers ask only if this is set.
+      // Only this makes older browsers ask.
       event.returnValue = true;
     });
   }
@@ -143,7 +139,7 @@ export class Drafts {
     return this.#drafts.get(keyOf(user, attribute));
   }
 
-  /** Returns the draft of an attribute, and makes it from the present value if there is none. */
+  /** Returns an attribute's draft; makes it from the current value if there is none. */
   open(user, attribute, value) {
     const key = keyOf(user, attribute);
     if (!this.#drafts.has(key)) this.#drafts.set(key, new Draft(user, attribute, value));
@@ -173,7 +169,6 @@ export class Drafts {
     this.changes.call(draft);
   }
 
-  /** Takes note of changes of the log. */
   observeChanges(changes) {
     if (this.#drafts.size === 0) return;
     for (const change of changes) {
@@ -186,7 +181,7 @@ export class Drafts {
     }
   }
 
-  /** Takes note of a user as a list has it. */
+  /** Notes a user's values in a list. */
   observeUser(user) {
     for (const draft of this.ofUser(user.id)) {
       draft.isRemoved = false;
@@ -196,7 +191,6 @@ export class Drafts {
   }
 }
 
-/** Whether something is typed in a form of a dialog. */
 function isFormEdited() {
   const fields = [...document.querySelectorAll("dialog[open] form input[type=text]")];
   return fields.some((field) => field.value !== field.defaultValue);

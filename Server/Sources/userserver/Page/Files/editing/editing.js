@@ -1,7 +1,7 @@
 /**
- * Edits of values: what opens, saves, and discards a draft, and where the focus is afterwards.
+ * Edits of values: opening, saving, and discarding drafts, and the focus afterwards.
  *
- * Lives as long as the page, as drafts do; tables of users come and go.
+ * Lives as long as the page, as drafts do, while tables of users come and go.
  */
 import { plainText } from "../shared/characters.js";
 import { UserDialog } from "./user-dialog.js";
@@ -9,7 +9,7 @@ import { UserDialog } from "./user-dialog.js";
 export class Editing {
   /** The UsersGrid that is shown, or null. */
   grid = null;
-  /** What the editors do. */
+  /** The actions of the editors. */
   actions;
   #app;
 
@@ -23,7 +23,7 @@ export class Editing {
     };
   }
 
-  /** Opens the editor of a cell, or, if the server is read-only, the whole user. */
+  /** Opens the editor of a cell; if the server is read-only, opens the whole user. */
   edit(user, attribute) {
     const { about, drafts, writes } = this.#app;
     if (about.isReadOnly) {
@@ -36,7 +36,6 @@ export class Editing {
     draft.editor.focus();
   }
 
-  /** Shows a user with all values. */
   open(user) {
     new UserDialog(this.#app, user.id, this.actions).show();
   }
@@ -59,7 +58,7 @@ export class Editing {
     if (hadFocus) this.#returnFocus(draft);
   }
 
-  /** After an edit, the cell has the focus again, unless somebody has meanwhile moved it. */
+  /** Returns the focus to the cell, unless somebody has moved it meanwhile. */
   #returnFocus(draft) {
     if (draft.host) {
       draft.host.returnFocus(draft);

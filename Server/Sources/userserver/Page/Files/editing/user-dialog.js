@@ -1,4 +1,4 @@
-/** All values of a user, in full. They can be edited, and attributes added. */
+/** All values of a user, in full. They can be edited, and attributes can be added. */
 import { CellEditor } from "./cell-editor.js";
 import { plainText, visibleText } from "../shared/characters.js";
 import { openDialog } from "../shared/dialog.js";
@@ -19,7 +19,7 @@ export class UserDialog {
   #note = element("p", { class: "dialog-note" });
   #rows = new Map();
   #timer = null;
-  /** The field for the name of a further attribute; null if the server is read-only. */
+  /** The field for a new attribute's name; null if the server is read-only. */
   #newName = null;
 
   constructor(app, id, editorActions) {
@@ -49,7 +49,7 @@ export class UserDialog {
   }
 
   returnFocus(draft) {
-    // An attribute that was not added has no row.
+    // An attribute without a value has no row.
     (this.#rows.get(draft.attribute)?.edit ?? this.#newName)?.focus();
   }
 
@@ -92,7 +92,7 @@ export class UserDialog {
     const kind = element("span", { class: "kind" });
     const row = element("div", { class: "value-row" },
       element("dt", {}, element("bdi", {}, visibleText(name)), kind), content,
-      // The parts of a definition list are terms and details, and nothing else.
+      // A definition list may contain only terms and details.
       edit && element("dd", { class: "value-edit" }, edit));
     this.#rows.set(name, { element: row, content, kind, edit, value: null });
     this.#list.append(row);
@@ -125,7 +125,7 @@ export class UserDialog {
     drafts.get(this.#id, name).editor.focus();
   }
 
-  /** A form for the name of a further attribute, whose value is then edited like the others. */
+  /** A form for the name of a new attribute, whose value is then edited like the others. */
   #newAttribute() {
     const field = element("input", {
       type: "text", "aria-label": "Name of a new attribute", placeholder: "new attribute", maxlength: "200",

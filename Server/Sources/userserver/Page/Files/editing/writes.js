@@ -1,4 +1,4 @@
-/** The writes of this window: they are pending until the stream passes their revision, and can be undone. */
+/** The writes of this window, which are pending until the stream passes their revision, and can be undone. */
 import { capitalized } from "../shared/dom.js";
 import { integer } from "../shared/json.js";
 import { Observers } from "../shared/observers.js";
@@ -10,7 +10,7 @@ import { valueInWords } from "../shared/value-view.js";
 
 const undecided = "Another program has changed this value. Keep yours, or take theirs.";
 const origin = { "Change-Origin": "page" };
-/** The name, hair color, and age of users for an empty database. */
+/** The name, hair color, and age of sample users for an empty database. */
 const samples = [
   ["NIX", "auburn", "41"],
   ["Zoë", "black", "36"],
@@ -18,16 +18,16 @@ const samples = [
 ];
 
 export class Writes {
-  /** The last writes, as {revision, label}, the newest last. */
+  /** The latest writes as {revision, label}, the newest last. */
   done = [];
-  /** Called with the id of a user whose pending writes have changed, or null if `done` has. */
+  /** Called with the id of a user whose pending writes have changed; null if `done` has. */
   changes = new Observers();
   #api;
   #drafts;
   #notices;
   #pending = new Map();
   #removing = new Map();
-  /** The revision that the stream has passed: it can be ahead of the answer to a write. */
+  /** The last revision from the stream, which may be ahead of the answer to a write. */
   #passed = 0;
 
   constructor(api, drafts, notices) {
@@ -45,7 +45,7 @@ export class Writes {
     return this.#removing.has(user);
   }
 
-  /** The stream has passed a revision: writes up to it are no longer pending. */
+  /** Notes a revision from the stream: writes up to it are no longer pending. */
   passed(revision) {
     this.#passed = revision;
     for (const [key, write] of this.#pending) {
@@ -59,7 +59,7 @@ export class Writes {
   }
 
   /**
-   * Saves a draft, which is closed when the server has the value. Otherwise it says what is wrong.
+   * Saves a draft, and closes it when the server has the value; otherwise the draft explains the problem.
    *
    * Returns "saved", "unchanged" if there was nothing to write, or "refused".
    */
@@ -89,7 +89,7 @@ export class Writes {
     }
   }
 
-  /** Sets values of a user if others are as expected, by attribute. Returns {user, revision, isUnchanged}. */
+  /** Sets a user's values if other values are as expected. Returns {user, revision, isUnchanged}. */
   async patch(id, set, expect) {
     const { json } = await this.#api.request("PATCH", `/users/${id}`, {
       body: new Map([["set", encodeAll(set)], ["expect", encodeAll(expect)]]), headers: origin,
@@ -103,7 +103,7 @@ export class Writes {
 
   #saved(draft, { user: stored, revision, isUnchanged }) {
     const { user, attribute } = draft;
-    // The stored value can have another form: #a52a2a for auburn.
+    // The stored value may be written differently: #a52a2a for auburn.
     if (!isUnchanged && revision > this.#passed) {
       this.#pending.set(`${user}/${attribute}`, { user, value: stored.value(attribute), revision });
     }
@@ -113,7 +113,7 @@ export class Writes {
   #failed(draft, wanted, error) {
     const current = error.status === 409 ? currentOf(error, draft.attribute) : null;
     if (current && sameValue(current, wanted)) {
-      // An answer was lost, or another writer wrote the same.
+      // The answer was lost, or another writer wrote the same value.
       this.#drafts.close(draft);
       return "saved";
     }
@@ -147,7 +147,6 @@ export class Writes {
     return { user, revision };
   }
 
-  /** Adds three users. */
   async addSamples() {
     try {
       for (const [name, color, age] of samples) {
@@ -161,7 +160,7 @@ export class Writes {
     }
   }
 
-  /** Removes a user, if it still is as it is shown. */
+  /** Removes a user who is unchanged since the page showed it. */
   async remove(shown) {
     try {
       const { json: found, etag } = await this.#api.get(`/users/${shown.id}`);
@@ -184,7 +183,7 @@ export class Writes {
     }
   }
 
-  /** Undoes the write with a revision; returns whether it was done. */
+  /** Undoes the write of a revision; returns whether that succeeded. */
   async undo(revision) {
     try {
       const { json } = await this.#api.request("POST", `/changes/${revision}/undo`);
@@ -193,7 +192,7 @@ export class Writes {
       this.changes.call(null);
       return true;
     } catch (error) {
-      // The write can never be undone, and must not stand in the way of those before it.
+      // The write can never be undone, and must not block earlier ones.
       if ([404, 410].includes(error.status)) this.done = this.done.filter((write) => write.revision !== revision);
       this.#notices.showProblem(error, { retry: () => this.undo(revision) });
       this.changes.call(null);

@@ -1,4 +1,4 @@
-/** A change in full: who wrote it, the user before and after, and a button that undoes the write. */
+/** A change in full: its writer, the user before and after, and a button that undoes the write. */
 import { openDialog } from "../shared/dialog.js";
 import { button, counted, element, inDigits } from "../shared/dom.js";
 import { plainText, visibleText } from "../shared/characters.js";
@@ -70,7 +70,7 @@ export class ChangeDialog {
     }
   }
 
-  /** Only the values of this change, if the user cannot be read. */
+  /** Only the values of this change, for a user that cannot be read. */
   #comparisonOfChange() {
     const { attribute } = this.#row;
     return comparison([[attribute, this.#row.old, this.#row.new]]);
@@ -84,7 +84,7 @@ export class ChangeDialog {
   }
 }
 
-/** A table of attributes with their values before and after; those that differ are marked with a word, too. */
+/** A table of attributes with their values before and after; a word also marks those that differ. */
 function comparison(rows) {
   const last = element("span", { class: "visually-hidden" }, "difference");
   const titles = ["attribute", "before", "after", last].map((title) => element("th", { scope: "col" }, title));
@@ -99,7 +99,6 @@ function comparison(rows) {
     }))));
 }
 
-/** What is missing in a set. */
 function partInWords({ isCut, isFiltered }) {
   if (isFiltered) return ", without those that the filter hides";
   return isCut ? ", of which earlier ones are not shown" : "";

@@ -1,4 +1,4 @@
-/** The consumers of the store: how far each has read the log, and how many changes it is behind. */
+/** The store's consumers, with their positions in the log and the number of changes after them. */
 import { counted, element, inDigits, setText } from "../shared/dom.js";
 import { integer } from "../shared/json.js";
 import { PauseButton } from "../shared/pause-button.js";
@@ -43,7 +43,7 @@ export class ConsumersView {
         this.#note.hidden = false;
       }
     }
-    // The view may have been closed in the meantime.
+    // The view may have been closed meanwhile.
     if (this.#app) this.#timer = setTimeout(() => this.#read(), interval);
   }
 

@@ -2,13 +2,13 @@
  * The newest changes of the log.
  *
  * Holds at most 500 rows that meet the filter, a longer history so that another filter finds rows at once, and, while
- * it is paused, the rows that wait. Every change is counted, also those that are not held.
+ * paused, the waiting rows. All changes are counted, including those that are not held.
  */
 import { integer, parse } from "../shared/json.js";
 import { decodeValue, purged, unset } from "../shared/values.js";
 
 export const shownRows = 500;
-/** The stream begins with so many rows of the log. */
+/** The number of the log's last rows with which the stream begins. */
 export const firstRows = 100;
 const historyRows = 5_000;
 const historyLength = 16 << 20;
@@ -21,7 +21,7 @@ export class LogModel {
   /** The number of rows that wait while the log is paused. */
   waiting = 0;
   revision = 0;
-  /** Whether changes were made before those that are held. */
+  /** Whether there are changes before those that are held. */
   hasOlder = false;
   isPaused = false;
   filter = { attribute: "", op: "", user: "" };
@@ -33,30 +33,29 @@ export class LogModel {
   /** After a gap, the last revision before it. */
   #known = null;
   #sawKnown = false;
-  /** The cursor before the next set; null at the start of a stream whose start is not known. */
+  /** The cursor before the next set; null if the stream's start is unknown. */
   #cursor = null;
   #isFiltered;
-  /** Rows of the past, which meet the filter, and whether they wait for the stream to begin. */
+  /** Past rows that meet the filter. */
   #past = [];
   #isBeginning = false;
 
-  /** isFiltered: whether the events leave out changes of sets. */
+  /** isFiltered: whether the events omit changes of sets. */
   constructor({ isFiltered = false } = {}) {
     this.#isFiltered = isFiltered;
     if (isFiltered) this.#cursor = "oldest";
   }
 
-  /** All rows that are held, oldest first. */
   get allRows() {
     return [...this.#history];
   }
 
-  /** Puts changes of the past, which meet the filter, before those that are held. */
+  /** Puts past changes, which meet the filter, before those that are held. */
   showPast(past) {
     this.#past = past;
     const boundary = this.#history.find(({ set }) => set)?.set.revision ?? Infinity;
     const older = past.filter(({ set }) => set && set.revision <= boundary);
-    // Of the first set, only the end may be held.
+    // Possibly only the end of the first set is held.
     const isWhole = older.at(-1)?.set.revision === boundary;
     const waiting = new Set(this.#waitingRows);
     const held = this.#history.filter((row) =>
@@ -82,7 +81,7 @@ export class LogModel {
     return [];
   }
 
-  /** Events were left out because this window did not keep up. The newest come again; known ones are skipped. */
+  /** Prepares for events that this window missed: the newest come again, and known ones are skipped. */
   catchUp() {
     this.#known = this.revision;
   }
@@ -100,13 +99,12 @@ export class LogModel {
     this.#trim(this.rows, shownRows);
   }
 
-  /** The changes of a set that concern a user; null if a part of the set is not held. */
+  /** The changes of a set to a user; null if the set is not held in full. */
   changesOf(set, user) {
     const changes = this.#history.filter((row) => row.set === set);
     return set.isCut || changes.length < set.length ? null : changes.filter((row) => row.user === user);
   }
 
-  /** Shows other rows: those of the history that meet the filter. */
   setFilter(filter) {
     this.filter = filter;
     this.#past = [];
@@ -119,7 +117,7 @@ export class LogModel {
   // MARK: Events
 
   #opened(isResumed) {
-    // The parts of a set come again after a reconnect if the last part is missing.
+    // If a set's last part is missing, its parts come again after a reconnect.
     if (this.#openSet) this.#remove(this.#openSet);
     this.#openSet = null;
     if (isResumed || this.#known !== null) return;
@@ -143,7 +141,7 @@ export class LogModel {
     }
     this.#store = store;
     if (this.#isBeginning) this.hasOlder = integer(json.get("revision")) > firstRows;
-    // Sets of this stream may still follow: the revision is reached when they have come.
+    // The revision is reached only after the remaining sets of this stream.
   }
 
   #takeSet(json, cursor) {
@@ -198,7 +196,7 @@ export class LogModel {
     }
   }
 
-  /** Removes the oldest rows, many at once, because removing from the front of an array is slow. */
+  /** Removes the oldest rows in blocks, since removing from the front of an array is slow. */
   #trim(rows, limit) {
     if (rows.length > limit * 2) rows.splice(0, rows.length - limit);
   }
@@ -239,13 +237,13 @@ function decodeSet(json) {
   };
 }
 
-/** A change of the JSON of an event or of a page of changes. The set is that of its other changes, which came before. */
+/** A change from the JSON of an event or a page; `set` is that of its earlier changes. */
 export function decodeChange(json, set) {
   const op = json.get("op");
   if (op === "event") return decodeEvent(json, set);
   const attribute = json.get("attribute");
   const user = json.get("user").source;
-  // Of the color of a user that was added or removed, the log does not say it: it was purged if the name was.
+  // The log does not mark the purged color of an added or removed user; it was purged if the name was.
   const isPurged = json.get("purged") === true
     || (attribute === "hair_color" && op !== "update" && set.purgedUsers.has(user));
   if (isPurged) set.purgedUsers.add(user);

@@ -6,7 +6,7 @@ import { purged } from "../shared/values.js";
 
 export const operations = { insert: "added", update: "changed", delete: "removed", event: "event" };
 
-/** Makes the element of a row; open(row) shows the change in full. */
+/** Makes a row's element; open(row) shows the change in full. */
 export function logRow(row, open) {
   if (row.note) return element("li", { class: "log-note" }, row.note);
   const { set } = row;
@@ -37,7 +37,7 @@ function valuesOf(row) {
   return [shortValue(row.old), arrow, shortValue(row.new)];
 }
 
-/** Who wrote a set. */
+/** The writer of a set. */
 export function originOf(set) {
   return set.isForeign ? "another program" : set.origin ?? "";
 }

@@ -1,4 +1,4 @@
-/** The view of the log: changes as they come, the newest at the end. */
+/** The view of the log: live changes, the newest at the end. */
 import { ChangeDialog } from "./change-dialog.js";
 import { button, element, inDigits, setText } from "../shared/dom.js";
 import { inNextFrame } from "../shared/frames.js";
@@ -8,13 +8,13 @@ import { problemText } from "../shared/notices.js";
 import { lastRows, readPastLog } from "./past.js";
 import { PauseButton } from "../shared/pause-button.js";
 
-/** Closer than this to the end counts as the end. */
+/** The distance to the end, in pixels, that still counts as the end. */
 const endDistance = 24;
-/** If more rows come in one frame, only those that can be seen are rendered, and the others when it is calm. */
+/** If more rows come in one frame, only the visible ones are rendered; the others follow after a pause. */
 const stormRows = 60;
 const calmTime = 300;
 
-/** Whether the log is hidden beside the users; the address says so. */
+/** Whether the log is hidden beside the users, according to the address. */
 export const isLogHidden = ({ path, parameters }) => path !== "/log" && parameters.get("log") === "hidden";
 
 export class LogView {
@@ -24,18 +24,18 @@ export class LogView {
   #list;
   #scroller;
   #parts = {};
-  /** Why rows wait: button, scroll, pointer, focus. */
+  /** The reasons why rows wait: button, scroll, pointer, focus. */
   #reasons = new Set();
   #rendered = [];
   #active = null;
-  /** Whether a person has chosen the active row, by focusing it. */
+  /** Whether a person has chosen the active row by focusing it. */
   #isChosen = false;
   /** Whether older rows have yet to be rendered. */
   #isPartial = false;
   #calm = null;
-  /** Ends the reading of the past for another filter. */
+  /** Ends reading the past when the filter changes. */
   #reading = null;
-  /** What was read of the past: nothing, "reading", "last" rows, or the "whole" log; or why it was not, as an Error. */
+  /** The state of the past: null, "reading", "last" rows, the "whole" log, or an Error. */
   #past = null;
 
   constructor(app) {
@@ -86,7 +86,7 @@ export class LogView {
     });
     list.addEventListener("keydown", (event) => this.#key(event));
     list.addEventListener("click", ({ target }) => {
-      // Who has marked text in a row wants to copy it.
+      // Marked text is probably to be copied.
       if (getSelection().isCollapsed) target.closest(".log-row")?.open();
     });
   }
@@ -129,7 +129,7 @@ export class LogView {
       filter[name] = parameters.get(name) ?? "";
       if (this.#parts[name].value !== filter[name]) this.#parts[name].value = filter[name];
     }
-    // What is no id is in the field, with the reason, and filters nothing.
+    // An invalid id stays in the field, with the reason, and filters nothing.
     if (!this.#checkUser(filter.user)) filter.user = "";
     if (Object.keys(filter).every((name) => filter[name] === this.#log.filter[name])) return;
     this.#log.setFilter(filter);
@@ -139,7 +139,7 @@ export class LogView {
     if (this.#isFiltered) this.#readPast();
   }
 
-  /** Says at the field if its text is no id; returns whether it is one, or empty. */
+  /** Marks the field if its text is no id; returns whether it is one, or empty. */
   #checkUser(text) {
     const isID = /^(?:-?\d{1,19})?$/.test(text);
     this.#parts.user.setAttribute("aria-invalid", String(!isID));
@@ -153,7 +153,7 @@ export class LogView {
     return Object.values(this.#log.filter).some(Boolean);
   }
 
-  /** Reads changes that were made before those that the window holds. */
+  /** Reads changes from before those that the window holds. */
   async #readPast() {
     const reading = new AbortController();
     this.#reading?.abort();
@@ -182,7 +182,7 @@ export class LogView {
     setText(empty, none);
   }
 
-  /** What of the log is shown, and what to say if there are no rows. */
+  /** Describes the shown part of the log; also returns the text for an empty list. */
   #pastInWords() {
     const last = `the last ${inDigits(lastRows)} rows of the log`;
     if (this.#past instanceof Error) {
@@ -199,7 +199,7 @@ export class LogView {
     }
   }
 
-  /** Adds older rows at the front, and scrolls to where they end. */
+  /** Adds older rows at the front, and scrolls to their end. */
   #renderPast() {
     this.#fillOlder();
     const rows = this.#log.rows.slice(-this.#maximumRows);
@@ -209,7 +209,7 @@ export class LogView {
       this.#renderAgain();
       return;
     }
-    // Those of the first set, of which only the end was held, come again.
+    // The rows of a partly held first set come again.
     for (let index = 0; index < first; index += 1) this.#list.firstElementChild.remove();
     const { scrollHeight, clientHeight } = this.#scroller;
     const older = rows.slice(0, rows.indexOf(this.#rendered[first]));
@@ -219,7 +219,6 @@ export class LogView {
     this.#renderSoon();
   }
 
-  /** Renders all rows, of which older ones may be new. */
   #renderAgain() {
     this.#rendered = [];
     this.#list.replaceChildren();
@@ -246,7 +245,6 @@ export class LogView {
     else this.#hold("button", true);
   }
 
-  /** Ends every pause, and shows the newest rows. */
   #goToNewest() {
     this.#reasons.clear();
     this.#log.resume();
@@ -281,12 +279,12 @@ export class LogView {
     this.#showPast();
   };
 
-  /** More rows than usual if older ones were wanted. */
+  /** Larger if older rows were requested. */
   get #maximumRows() {
     return this.#past === "last" && !this.#isFiltered ? shownRows + lastRows : shownRows;
   }
 
-  /** Adds what is new at the end, and removes as much at the front. */
+  /** Adds new rows at the end, and removes as many at the front. */
   #renderRows() {
     const rows = this.#log.rows.slice(-this.#maximumRows);
     const last = this.#rendered.at(-1);
@@ -312,7 +310,7 @@ export class LogView {
     if (this.#isPartial) this.#calm = setTimeout(() => this.#fillOlder(), calmTime);
   }
 
-  /** Renders the older rows that a storm has left out; those that are seen stay where they are. */
+  /** Renders the older rows that a storm has skipped, without moving visible ones. */
   #fillOlder() {
     clearTimeout(this.#calm);
     if (!this.#isPartial) return;
@@ -327,7 +325,7 @@ export class LogView {
 
   // MARK: Keyboard
 
-  /** The newest row, until a person has chosen one: a page that has just come may receive the log in several parts. */
+  /** The newest row until a person chooses one: a new page may receive the log in several parts. */
   #updateTabStop() {
     if (this.#isChosen && this.#active?.isConnected) return;
     this.#isChosen = false;

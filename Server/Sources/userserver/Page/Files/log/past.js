@@ -1,19 +1,19 @@
-/** Reads the past: changes that the window does not hold, and users as they were. */
+/** Reads the past: changes that the window does not hold, and users before and after them. */
 import { integer, parse } from "../shared/json.js";
 import { LogModel, decodeChange } from "./log-model.js";
 import { User, decodeUser } from "../shared/user.js";
 
 export const lastRows = 1_000;
-/** A user with more changes is searched in the last rows only. */
+/** The largest number of changes of a user; beyond it, only the last rows are searched. */
 const maximumChanges = 20_000;
-/** After so many pages of changes since a set, a user as it was is not shown. */
+/** The largest number of pages of changes since a set to read for a past user. */
 const maximumPages = 50;
 
 /**
  * Reads changes that meet a filter: {rows, isWhole}, where isWhole says that the whole log was searched.
  *
- * The log is read forward only. Of one user, all changes are read; otherwise the last rows of the log, so that a long
- * log is not read as a whole. Throws Problem or NoAnswer.
+ * The log can only be read forward. All changes of one user are read; otherwise only the last rows, because a log may
+ * be long. Throws Problem or NoAnswer.
  */
 export async function readPastLog(api, filter, signal) {
   const whole = filter.user ? await read(api, { after: "oldest" }, filter, signal) : null;
@@ -34,13 +34,13 @@ async function read(api, start, filter, signal) {
 }
 
 /**
- * A user before and after a change set: {before, after}, which are null where there was no user.
+ * A user before and after a change set: {before, after}, each null if there was no user.
  *
- * The store keeps the present values, and the log the changes. The value of an attribute after a set is the old value
- * of its first change since then, or the present value if it has not changed. The present values are read first: a
- * change that is made in between is among the changes that are read then.
+ * The store keeps current values, and the log changes. The value of an attribute after a set is the old value of its
+ * first later change, or the current value if there is none. Current values are read first: a change made meanwhile
+ * is then among the later changes.
  *
- * changes: those of the set that concern the user, in order. Throws Problem, for example if the log is gone.
+ * changes: those of the set to the user, in order. Throws Problem, for example if the log was deleted.
  */
 export async function pastUser(api, { set, user }, changes) {
   const present = await presentUser(api, user);
@@ -48,7 +48,7 @@ export async function pastUser(api, { set, user }, changes) {
   return { after, before: rewound(after, changes) };
 }
 
-/** Reads the changes of a set that concern a user, which the window does not hold. Throws if they cannot be read. */
+/** Reads a set's changes to a user that the window does not hold. Throws if they cannot be read. */
 export async function changesOfSet(api, set, user) {
   if (set.before === null || set.isCut) throw new Error("This window holds only a part of the set.");
   const changes = [];

@@ -1,11 +1,11 @@
-/** The last minute in numbers: changes each second, how long the server took to send them, and the network. */
+/** The last minute in numbers: changes per second, the server's delay in sending them, and the network. */
 const seconds = 60;
 const keptLags = 200;
 
 export class PulseModel {
   /** The number of changes in each of the last 60 seconds, oldest first. */
   changes = new Array(seconds).fill(0);
-  /** The largest time from commit to sent in each of these seconds, in milliseconds; null without changes. */
+  /** The longest time from commit to sending in each of these seconds, in milliseconds; null without changes. */
   lags = new Array(seconds).fill(null);
   /** Half of the median round trip to the server in milliseconds, or null. */
   halfRoundTrip = null;
@@ -23,7 +23,6 @@ export class PulseModel {
     if (this.#recentLags.length > keptLags * 2) this.#recentLags.splice(0, keptLags);
   }
 
-  /** Starts new seconds as the time requires. */
   advance() {
     const now = currentSecond();
     const passed = Math.min(now - this.#second, seconds);

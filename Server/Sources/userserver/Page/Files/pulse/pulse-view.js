@@ -1,10 +1,9 @@
-/** The view of the pulse: how many changes come, and how long they take. */
+/** The view of the pulse: the number of changes, and their delays. */
 import { element, inDigits, setText, svg } from "../shared/dom.js";
 import { PauseButton } from "../shared/pause-button.js";
 import { inMilliseconds } from "./pulse-model.js";
 
 const interval = 1_000;
-/** The size of a plot. */
 const width = 600;
 const height = 120;
 
@@ -79,11 +78,10 @@ class Plot {
         element("span", {}, "60 s ago"), element("span", {}, "now")));
   }
 
-  /** Shows values; null is no value. */
   show(values) {
     const maximum = Math.max(...values.map((value) => value ?? 0));
     values.forEach((value, index) => {
-      // The smallest value is still seen.
+      // Even the smallest value remains visible.
       const barHeight = value ? Math.max(2, (value / maximum) * (height - 6)) : 0;
       this.#bars[index].setAttribute("height", barHeight);
       this.#bars[index].setAttribute("y", height - barHeight);

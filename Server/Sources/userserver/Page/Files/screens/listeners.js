@@ -1,18 +1,17 @@
 /**
- * Named listeners, as the library has them: a name belongs to its topic, and binding it again replaces the listener.
+ * Named listeners, as in the library: a name belongs to its topic, and binding it again replaces the listener.
  *
- * Listeners without a name are there to compare: nothing shows that two of them belong to the same screen.
+ * Listeners without a name are there for comparison: nothing shows that two of them belong to the same screen.
  */
 export class Listeners {
   #named = new Map();
   #unnamed = new Set();
 
-  /** Calls a function from the next value of the topic on. */
   bind(name, topic, call) {
     this.#named.set(`${topic}/${name}`, { topic, call });
   }
 
-  /** Calls a function with the present value, and from the next value on. */
+  /** Calls a function with the current value, and then with each new one. */
   bindAndFire(name, topic, value, call) {
     this.bind(name, topic, call);
     call(value);
@@ -25,7 +24,7 @@ export class Listeners {
     return () => this.#unnamed.delete(listener);
   }
 
-  /** Passes a value to the listeners of a topic; a listener that is added meanwhile is not called in this round. */
+  /** Passes a value to a topic's listeners, except those added meanwhile. */
   notify(topic, value) {
     for (const listener of [...this.#named.values(), ...this.#unnamed]) {
       if (listener.topic === topic) listener.call(value);

@@ -1,4 +1,3 @@
-/** The form of a screen: changes the name and the hair color in one write. */
 import { colorList } from "../editing/colors.js";
 import { openForm } from "../shared/dialog.js";
 import { element } from "../shared/dom.js";
@@ -36,7 +35,7 @@ export class NameDialog {
     name.input.select();
   }
 
-  /** Writes what was edited; returns {problem}, why it was refused, or null. */
+  /** Writes edited values; returns {problem} with the reason of a refusal, or null. */
   async #save(inputs) {
     const set = new Map();
     for (const [attribute, input] of Object.entries(inputs)) {
@@ -53,7 +52,7 @@ export class NameDialog {
     }
   }
 
-  /** After a conflict, the form expects the newer values, which it names: changing again keeps mine. */
+  /** Names the newer values after a conflict, and expects them: submitting again keeps mine. */
   #conflict(error, set) {
     const newer = [];
     for (const attribute of set.keys()) {

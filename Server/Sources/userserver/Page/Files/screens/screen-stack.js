@@ -1,4 +1,4 @@
-/** Three screens that show a user, one pushed on the other. Each has a listener for the name and one for the color. */
+/** A stack of three screens that show a user, each with a listener for the name and one for the color. */
 import { button, element, setText } from "../shared/dom.js";
 import { Listeners } from "./listeners.js";
 import { colorOf } from "../shared/values.js";
@@ -21,7 +21,9 @@ export class ScreenStack {
   #calls = [];
   #round = 0;
 
-  /** usesNames: whether listeners have names. present(attribute) is the present value; editName() edits the name. */
+  /**
+   * usesNames: whether listeners have names. present(attribute) returns the current value; editName() edits the name.
+   */
   constructor(id, title, usesNames, { present, editName }) {
     this.#usesNames = usesNames;
     this.#present = present;
@@ -59,14 +61,13 @@ export class ScreenStack {
     this.#render();
   }
 
-  /** Leaves the top screen without unbinding anything, as the origin systems do. */
+  /** Leaves the top screen without unbinding, as the origin systems do. */
   pop() {
     if (this.#depth <= 1) return;
     this.#depth -= 1;
     this.#render();
   }
 
-  /** Enters each open screen again. */
   enterTwice() {
     for (const screen of this.#screens.slice(0, this.#depth)) this.#enter(screen);
     this.#render();
@@ -90,7 +91,6 @@ export class ScreenStack {
     }
   }
 
-  /** Passes a new value to the listeners. */
   notify(attribute, value) {
     this.#round += 1;
     this.listeners.notify(attribute, value);
@@ -138,7 +138,7 @@ export class ScreenStack {
 
 const valueText = (value) => value.kind === "text" ? plainText(value.text) : valueInWords(value);
 
-/** Whether text on a color must be light: by the relative luminance of WCAG. */
+/** Whether text on a color must be light, by the relative luminance of WCAG. */
 function isDark(color) {
   const [red, green, blue] = [1, 3, 5].map((start) => {
     const part = parseInt(color.slice(start, start + 2), 16) / 255;

@@ -1,4 +1,4 @@
-/** The view of the screens: an edit on one of them is shown by all, by way of named listeners. */
+/** The view of the screens: through named listeners, all of them show an edit on one. */
 import { ScreenStack } from "./screen-stack.js";
 import { plainText } from "../shared/characters.js";
 import { button, element, inDigits, setText } from "../shared/dom.js";
@@ -9,7 +9,7 @@ import { decodeUser } from "../shared/user.js";
 import { unset } from "../shared/values.js";
 
 const listedUsers = 200;
-/** How long to wait after a change of a name before the menu of users is read again. */
+/** The delay from a change of a name to reading the menu of users again. */
 const listInterval = 300;
 
 export class ScreensView {
@@ -82,7 +82,7 @@ export class ScreensView {
     this.#showOptions(users);
   }
 
-  /** Changes only the options that differ: the menu may be open. */
+  /** Changes only the options that differ, since the menu may be open. */
   #showOptions(users) {
     const { select } = this.#parts;
     const old = new Map([...select.options].map((option) => [option.value, option]));

@@ -1,21 +1,19 @@
-/**
- * Makes the characters of a text visible that a browser does not show, or that change how others are shown.
- */
+/** Makes characters visible that a browser does not show, or that change the display of others. */
 import { element } from "./dom.js";
 
 /** Control, format, and separator characters, lone surrogates, and fillers that have no width. */
 const invisible =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\uffa0]/gu;
 
-/** Format characters that have a shape of their own. */
+/** Format characters with a visible shape. */
 const visibleFormats = /[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]/u;
 
 const joiner = "\u200d";
-// Not a character class: at the end of a text, Chromium 156 does not find an emoji in a class of several properties.
+// Not a character class: at the end of a text, Chromium 156 finds no emoji in a class of several properties.
 const beforeJoiner = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
 const afterJoiner = /^\p{Extended_Pictographic}/u;
 
-/** After this many marks, the rest is plain text: a megabyte of NUL must not become a million elements. */
+/** The largest number of marks in a text: a megabyte of NUL must not become a million elements. */
 const maximumMarks = 1_000;
 
 const names = new Map([
@@ -23,12 +21,12 @@ const names = new Map([
   ["\u200b", "ZWSP"], ["\u200c", "ZWNJ"], ["\u200d", "ZWJ"], ["\u200e", "LRM"], ["\u200f", "RLM"], ["\ufeff", "BOM"],
 ]);
 
-/** A short name for a character that cannot be seen: that of Unicode's charts, or its number. */
+/** A short name for an invisible character: that of Unicode's charts, or its number. */
 const characterName = (character) => names.get(character) ?? codeOf(character);
 
 const codeOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** Whether a text has characters that the editor must show as escapes. Newline and tab are not among them. */
+/** Whether the editor must show characters of a text as escapes; newline and tab are shown as they are. */
 export function needsEscapes(text) {
   for (const { 0: character, index } of text.matchAll(invisible)) {
     if (character !== "\n" && character !== "\t" && isHidden(text, character, index)) return true;
@@ -36,7 +34,7 @@ export function needsEscapes(text) {
   return false;
 }
 
-/** The text with \u{…} for characters that cannot be seen, and \\ for a backslash. */
+/** The text with \u{…} for invisible characters, and \\ for a backslash. */
 export function escapeText(text) {
   return text.replaceAll("\\", "\\\\").replace(invisible, (character, index, whole) => {
     if (character === "\n" || character === "\t" || !isHidden(whole, character, index)) return character;
@@ -61,7 +59,7 @@ export function unescapeText(escaped) {
 /**
  * The text as nodes, in which each hidden character is a marked element.
  *
- * keepsLines: line breaks are shown and kept; otherwise they are marks only.
+ * keepsLines: shows and keeps line breaks; otherwise they are only marked.
  */
 export function visibleText(text, { keepsLines = false } = {}) {
   const fragment = document.createDocumentFragment();
@@ -86,7 +84,7 @@ export function visibleText(text, { keepsLines = false } = {}) {
   return fragment;
 }
 
-/** The text as a string with names in place of hidden characters, for attributes and announcements. */
+/** The text with names for hidden characters, for attributes and announcements. */
 export function plainText(text, limit = 80) {
   const cut = cutText(text, limit);
   const visible = cut.text.replace(invisible, (character, index, whole) =>

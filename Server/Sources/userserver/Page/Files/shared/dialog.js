@@ -1,7 +1,7 @@
 /** Modal dialogs, which are removed from the page when they close. */
 import { button, element, uniqueID } from "./dom.js";
 
-/** title: text or nodes. Returns {element, body, close, closed}; `closed` resolves when the dialog has closed. */
+/** title: text or nodes. Returns {element, body, close, closed}; `closed` resolves after the dialog has closed. */
 export function openDialog(title, { className = "" } = {}) {
   const id = uniqueID("dialog-title");
   const body = element("div", { class: "dialog-body" });
@@ -12,14 +12,14 @@ export function openDialog(title, { className = "" } = {}) {
   // Outside of a modal dialog nothing is announced.
   const announcements = document.getElementById("announcements");
   const closed = new Promise((resolve) => dialog.addEventListener("close", () => {
-    // Unless the next dialog has them already.
+    // The next dialog may already have them.
     if (dialog.contains(announcements)) document.body.append(announcements);
     dialog.remove();
     resolve();
   }));
-  // What was said before is not about this dialog.
+  // Earlier announcements are not about this dialog.
   announcements.textContent = "";
-  // A click beside the dialog closes nothing: something may be typed in it.
+  // A click beside the dialog does not close it, because it may contain typed text.
   dialog.append(announcements);
   document.body.append(dialog);
   dialog.showModal();
@@ -27,10 +27,10 @@ export function openDialog(title, { className = "" } = {}) {
 }
 
 /**
- * Opens a dialog with a form; returns the same.
+ * Opens a dialog with a form; returns the same as openDialog.
  *
- * send() is called when the form is submitted. It returns null if that was done, and the dialog closes, or else
- * {problem, canRetry}: why it was not, and whether the same may succeed later.
+ * Submitting calls send(), which returns null on success, and the dialog closes; otherwise it returns {problem,
+ * canRetry}: the reason, and whether the same may succeed later.
  */
 export function openForm(title, { className, label, busyLabel, fields, note, announcer }, send) {
   const dialog = openDialog(title, { className });

@@ -10,7 +10,6 @@ export function element(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
-/** The same for an element of an SVG image. */
 export function svg(name, attributes = {}, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 }
@@ -30,19 +29,17 @@ export function button(label, action, attributes = {}) {
   return element("button", { type: "button", ...attributes, on: { click: action } }, label);
 }
 
-/** Sets the text only if it differs, so that nothing is laid out for an equal one. */
+/** Sets the text only if it differs, to avoid layout. */
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
 let counter = 0;
 
-/** An id that no other element has. */
 export const uniqueID = (prefix) => `${prefix}-${(counter += 1)}`;
 
 const counts = new Intl.NumberFormat("en");
 
-/** A number with separators of thousands. */
 export const inDigits = (number) => counts.format(number);
 
 export const capitalized = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

@@ -1,18 +1,18 @@
 /**
  * Renders at most once per animation frame.
  *
- * If rendering takes long, the next frame is left to the browser, so that keys and clicks are answered in between.
+ * After slow rendering, the browser has the next frame to handle keys and clicks.
  */
 const waiting = new Set();
 let isScheduled = false;
 let notBefore = 0;
 
-/** Calls a task in the next frame; a task that already waits is called once. */
+/** Calls a task in the next frame, only once even if it was already waiting. */
 export function inNextFrame(task) {
   waiting.add(task);
   if (isScheduled) return;
   isScheduled = true;
-  // A hidden page has no frames. It is rendered anyway, because a window can be hidden and still be captured or read.
+  // A hidden page has no frames, but is rendered anyway: a hidden window can be captured or read.
   if (document.hidden) setTimeout(render, 250);
   else requestAnimationFrame(render);
 }
@@ -27,7 +27,7 @@ function render() {
   const tasks = [...waiting];
   waiting.clear();
   for (const task of tasks) {
-    // One view must not keep the others from being rendered.
+    // One view's error must not prevent rendering the others.
     try {
       task();
     } catch (error) {
@@ -39,6 +39,6 @@ function render() {
 }
 
 document.addEventListener("visibilitychange", () => {
-  // A frame that was requested while the page was visible does not come while it is hidden.
+  // A requested frame does not come while the page is hidden.
   if (isScheduled) setTimeout(() => isScheduled && render(), 250);
 });

@@ -38,7 +38,7 @@ export function stringify(value) {
   throw new TypeError(`no JSON for ${typeof value}`);
 }
 
-/** The integer of a NumberText that is known to be small, such as a revision; undefined if there is none. */
+/** The integer of a small NumberText, such as a revision; undefined if there is none. */
 export function integer(value) {
   return value instanceof NumberText ? Number(value.source) : undefined;
 }

@@ -1,4 +1,4 @@
-/** What the page says: in a line, and to a screen reader. */
+/** Messages of the page: in a line, and to a screen reader. */
 import { button, capitalized, element } from "./dom.js";
 
 const announcementInterval = 5_000;
@@ -6,8 +6,8 @@ const announcementInterval = 5_000;
 /**
  * The one live region of the page.
  *
- * A screen reader reads each text that appears here. The texts of five seconds are joined into one; of texts with the
- * same topic, only the last remains.
+ * A screen reader reads each text that appears here. Texts within five seconds are joined; of texts with the same
+ * topic, only the last remains.
  */
 export class Announcer {
   element = element("p", { role: "status", "aria-live": "polite", class: "visually-hidden", id: "announcements" });
@@ -31,7 +31,7 @@ export class Announcer {
   }
 }
 
-/** One line that says what has just been done, or why it was not, with a button such as Undo. The next replaces it. */
+/** One line with the result of the last action, or the reason of its failure, and a button such as Undo. */
 export class Notices {
   element = element("div", { class: "notice", id: "notice", hidden: true });
   #announcer;
@@ -52,7 +52,7 @@ export class Notices {
     this.#announcer.announce(text, "notice");
   }
 
-  /** retry: what to do again, if the error says that it may succeed later. */
+  /** retry: the action to repeat, if the error says that this may succeed. */
   showProblem(error, { retry } = {}) {
     const action = retry && error.canRetry ? { label: "Try again", run: retry } : undefined;
     this.show(problemText(error), { action, isProblem: true });
@@ -63,11 +63,11 @@ export class Notices {
   }
 }
 
-/** An error in sentences, in the words of the page: the server's answer names members of the request. */
+/** An error in sentences, in the page's words: the server's answer names members of the request. */
 export function problemText(error) {
   const message = sentence(error.message.replace(/^in "(?:set|expect)": /, ""));
   if (!error.hint) return message;
-  // The field suggests the names.
+  // The field itself suggests the names.
   const names = /^a color is #rrggbb, or one of: .*$/s;
   const hint = error.hint.replace(names, "write #rrggbb, or a name such as auburn or black");
   return `${message} ${sentence(hint)}`;

@@ -1,4 +1,3 @@
-/** Functions that are called when something has happened. */
 export class Observers {
   #all = new Set();
 

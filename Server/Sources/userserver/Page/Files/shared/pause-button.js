@@ -1,10 +1,9 @@
-/** The button that every live view has: what moves by itself can be stopped. */
+/** The pause button of every live view: moving content can be stopped. */
 import { element, setText } from "./dom.js";
 
 export class PauseButton {
   element;
 
-  /** toggle is called when the button is pressed. */
   constructor(id, toggle) {
     this.element = element("button", { type: "button", id, "aria-pressed": "false", on: { click: toggle } }, "Pause");
   }

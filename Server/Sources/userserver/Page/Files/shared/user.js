@@ -1,4 +1,4 @@
-/** A user: an id, which is text because it can have 64 bits, and the values of the attributes by name. */
+/** A user: an id, which is text because it can have 64 bits, and the attributes' values by name. */
 import { NumberText } from "./json.js";
 import { decodeValue, encodeValue, unset } from "./values.js";
 
@@ -21,7 +21,6 @@ export class User {
   }
 }
 
-/** The user of a JSON object that `json.js` parsed. */
 export function decodeUser(json) {
   const values = new Map();
   for (const [name, value] of json) {
@@ -30,7 +29,6 @@ export function decodeUser(json) {
   return new User(json.get("id").source, values);
 }
 
-/** The JSON object for `json.js`. */
 export function userJSON(user) {
   const json = new Map([["id", new NumberText(user.id)]]);
   for (const [name, value] of user.values) json.set(name, encodeValue(value));

@@ -3,9 +3,9 @@ import { cutText, plainText, visibleText } from "./characters.js";
 import { button, element, inDigits } from "./dom.js";
 import { byteCount, bytesInWords, colorOf, invalidText, kindInWords, looksLikeNumber } from "./values.js";
 
-/** Longer values are cut in cells and log rows. */
+/** The length from which values are cut in cells and log rows. */
 const shortLength = 256;
-/** Longer values are shown in full only on request: laying them out takes seconds. */
+/** The length from which values are shown in full only on request, because their layout takes seconds. */
 const longLength = 200_000;
 
 /** A value in one line, of at most 256 characters. */
@@ -38,12 +38,12 @@ function shortText(value) {
   return node;
 }
 
-/** Whether text needs quotes to be told from a number, from nothing, and from its spaces. */
+/** Whether only quotes distinguish a text from a number or nothing, or show its spaces. */
 const needsQuotes = (text) => text === "" || text !== text.trim() || looksLikeNumber(text);
 
 const badge = (text) => element("span", { class: "badge" }, text);
 
-/** A small field of a color. Only `colorOf` gives colors that may be used here. */
+/** A small field of a color, which must come from `colorOf`. */
 function swatch(color) {
   const node = element("span", { class: "swatch", "aria-hidden": "true" });
   node.style.backgroundColor = color;
@@ -80,7 +80,6 @@ function longText(text, color = null) {
   return node;
 }
 
-/** A value in words, for labels, notices, and announcements. */
 export function valueInWords(value) {
   switch (value.kind) {
     case "text": return `“${plainText(value.text, 60)}”`;

@@ -1,11 +1,11 @@
-/** Asks for the values of a new user. What was typed stays until the user is added. */
+/** Asks for a new user's values, which stay until the user is added. */
 import { colorList } from "../editing/colors.js";
 import { openForm } from "../shared/dialog.js";
 import { element } from "../shared/dom.js";
 import { problemText } from "../shared/notices.js";
 import { textValue } from "../shared/values.js";
 
-/** Returns what was added, as {user, revision}, or null. */
+/** Returns the added user as {user, revision}, or null. */
 export async function askForUser({ writes, announcer }) {
   const common = { type: "text", autocomplete: "off", spellcheck: "false" };
   const field = (attributes) => element("input", { ...common, ...attributes });

@@ -1,14 +1,14 @@
-/** The conditions that users must meet, written as in usertool: `age>=18`, `name*=o`, `with age`, `without age`. */
+/** The conditions for users, in usertool's notation: `age>=18`, `name*=o`, `with age`, `without age`. */
 import { plainText } from "../shared/characters.js";
 import { button, capitalized, element } from "../shared/dom.js";
 
-/** Every operator has one of these. */
+/** Every operator contains one of these. */
 const operators = /[=<>]/;
 /** A search in names. */
 const nameSearch = "name:~=";
 /** Text that may have been meant as a condition. */
 const likeCondition = /[~:!^*]|\b(?:is|not|null|like|with|without|and|or)\b/i;
-/** A condition in the hint of an answer, in the words of the address: "where=age>=18". */
+/** A condition in an answer's hint, in the notation of the address: "where=age>=18". */
 const suggestion = /"(where|with|without)=(.*?)"(?=[?);]| "(?:where|with|without)=|$)/gs;
 
 export class FilterBar {
@@ -22,7 +22,7 @@ export class FilterBar {
 
   /**
    * onChange is called with the conditions: {parameter, text}, where the parameter is where, with, or without.
-   * check(condition) returns why the server refuses a condition, as a Problem, or null.
+   * check(condition) returns the Problem if the server refuses a condition, else null.
    */
   constructor(check, onChange) {
     this.#check = check;
@@ -42,7 +42,6 @@ export class FilterBar {
     this.element = element("div", { class: "filter-bar" }, form, this.#list, this.#problem);
   }
 
-  /** Shows the conditions of the address. */
   show(conditions) {
     this.#conditions = conditions;
     this.#list.replaceChildren(...conditions.map(({ parameter, text }, index) => element("li", { class: "chip" },
@@ -54,14 +53,14 @@ export class FilterBar {
     this.showProblem(null);
   }
 
-  /** Shows why the server refused a condition of the address, and marks the place. */
+  /** Shows why the server refused a condition of the address, and marks the mistake. */
   showProblem(problem) {
     const isRefused = ({ parameter, text }) => problem.parameter === parameter && problem.text === text;
     this.#explain(problem, (replacements) => this.#onChange(this.#conditions.flatMap((condition) =>
       isRefused(condition) ? replacements : [condition])));
   }
 
-  /** use(conditions) is called when a person chooses conditions that the server suggests. */
+  /** use(conditions) is called when a person chooses suggested conditions. */
   #explain(problem, use) {
     this.#unmark();
     if (!problem) return;
@@ -95,10 +94,10 @@ export class FilterBar {
     if (text !== "") await this.#add(readCondition(text), text);
   }
 
-  /** Adds a condition if the server accepts it. Otherwise what was typed stays, and the table is as it was. */
+  /** Adds a condition if the server accepts it; otherwise the typed text and the table stay. */
   async #add(condition, typed) {
     const problem = await this.#check(condition);
-    // Somebody may have typed on meanwhile.
+    // The person may have continued to type.
     if (this.#field.value.trim() !== typed) return;
     if (problem) {
       this.#explain(problem, (others) => {
@@ -125,22 +124,21 @@ export class FilterBar {
   }
 }
 
-/** A text without an operator is a part of a name. */
+/** Reads a condition; text without an operator is a part of a name. */
 function readCondition(text) {
   const presence = /^(with|without)\s+(.+)$/is.exec(text);
   if (presence) return { parameter: presence[1].toLowerCase(), text: presence[2] };
   return { parameter: "where", text: operators.test(text) ? text : `${nameSearch}${text}` };
 }
 
-/** The conditions that a hint suggests: an array for each suggestion. Others in it are examples. */
+/** The suggested conditions of a hint, as one array per suggestion; other conditions in it are examples. */
 function suggestionsOf(hint) {
   const conditions = (text) => [...text.matchAll(suggestion)].map(([, parameter, text]) => ({ parameter, text }));
   if (hint.startsWith("did you mean")) return conditions(hint).map((one) => [one]);
-  // The last of several ends before another proposal.
+  // Another proposal may follow the last of several conditions.
   return /^use where (?:twice|for each): /.test(hint) ? [conditions(hint.replace(/; a colon makes .*$/s, ""))] : [];
 }
 
-/** The condition as it is typed in the field. */
 const writeCondition = ({ parameter, text }) => parameter === "where" ? text : `${parameter} ${text}`;
 
 function conditionInWords(condition) {

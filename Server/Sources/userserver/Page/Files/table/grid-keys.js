@@ -1,7 +1,7 @@
 /**
- * The keyboard of a grid, as WAI-ARIA describes it: one tab stop, which the arrow keys move.
+ * A grid's keyboard, as WAI-ARIA describes it: one tab stop, which the arrow keys move.
  *
- * The active cell is remembered by the id of its row and the name of its column, so that it follows the row.
+ * The active cell is identified by its row's id and its column's name, so that it follows the row.
  */
 const pageRows = 10;
 
@@ -12,8 +12,8 @@ export class GridKeys {
   #source;
 
   /**
-   * source: rows() and columns() give ids and names in order, cell(row, column) the element; enter(row, column, event)
-   * acts on a cell.
+   * source: rows() and columns() return ids and names in order, cell(row, column) the element; enter(row, column,
+   * event) acts on a cell.
    */
   constructor(table, source) {
     this.#table = table;
@@ -22,7 +22,7 @@ export class GridKeys {
     table.addEventListener("focusin", (event) => this.#focused(event));
   }
 
-  /** Makes the active cell the tab stop; if it is gone, the nearest one becomes active. */
+  /** Makes the active cell the tab stop; if it is gone, activates the nearest one. */
   update() {
     const { row, column } = this.active;
     if (!this.#cell()) {
@@ -38,7 +38,6 @@ export class GridKeys {
     if (cell) cell.tabIndex = 0;
   }
 
-  /** Gives the focus to a cell. */
   focus(row, column) {
     this.active = { row, column };
     this.update();

@@ -1,4 +1,4 @@
-/** The line below the table: how many users there are, whether they are those of the server, what waits, and pages. */
+/** The line below the table: the number of users, whether they equal the server's, waiting rows, and pages. */
 import { button, counted, element, inDigits, setText } from "../shared/dom.js";
 import { pageSizes } from "./users-query.js";
 
@@ -17,7 +17,7 @@ export class ListFoot {
   #next;
   #size;
 
-  /** actions: apply() moves the rows that wait; goToFirst() and goTo(page) show other pages; resize(limit). */
+  /** actions: apply() moves waiting rows; goToFirst() and goTo(page) show other pages; resize(limit). */
   constructor({ apply, goToFirst, goTo, resize }) {
     this.#apply = button("", apply, { class: "small apply", id: "apply-order", hidden: true });
     const turn = (label, id, action) =>
@@ -39,18 +39,18 @@ export class ListFoot {
     this.#verified.textContent = "";
   }
 
-  /** Shows a button, or hides it: then it leaves the focus to the menu, so that the keyboard stays here. */
+  /** Shows or hides a button; a hidden one leaves the focus to the menu, so that the keyboard stays here. */
   #toggle(button, isShown) {
     if (!isShown && button === document.activeElement) this.#size.focus();
     button.hidden = !isShown;
   }
 
-  /** Which users are shown, in words. */
+  /** The range of the shown users, in words. */
   get place() {
     return this.#count.textContent;
   }
 
-  /** total: a ListTotal. order: what waits, as RowOrder has it. shown: the number of rows in the table. */
+  /** total: a ListTotal. order: the waiting changes of RowOrder. shown: the number of rows in the table. */
   show({ model, isPolled, refusal }, { total, limit, order, paused, shown }) {
     setText(this.#waiting, paused === null ? "" : `paused, ${inDigits(paused)} waiting`);
     this.#apply.hidden = !order || paused !== null;
@@ -67,12 +67,12 @@ export class ListFoot {
 function placeInWords(count, { all, before }) {
   if (all === null || (all === count && before === 0)) return counted(count, "user");
   if (before === null || count === 0) return `${inDigits(count)} of ${counted(all, "user")}`;
-  // The rows are newer than the numbers.
+  // The rows may be newer than the numbers.
   const last = before + count;
   return `${inDigits(before + 1)}–${inDigits(last)} of ${counted(Math.max(all, last), "user")}`;
 }
 
-/** What is shown instead of the list. */
+/** The text in place of a missing list. */
 function missingInWords(refusal, shown) {
   if (!refusal) return "loading…";
   return shown === 0 ? "no rows: the server refused the query" : "rows of the query before, which the server accepted";

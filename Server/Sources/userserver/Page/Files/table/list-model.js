@@ -4,19 +4,17 @@ import { decodeUser } from "../shared/user.js";
 
 export class ListModel {
   users = [];
-  /** The last revision that was applied. */
   revision = 0;
-  /** The revision at which count and hash were equal to those of the server; null if they have not been compared. */
+  /** The last revision at which count and hash equaled the server's; null before the first comparison. */
   verifiedAt = null;
-  /** Whether the rows have come. */
   isComplete = false;
   #parts = [];
 
   /**
-   * Applies an event; returns what it did.
+   * Applies an event; returns its effect.
    *
-   * {rows: true} if all rows may have changed, {steps, updated} for steps, where `updated` are the ids of the users
-   * with new values, {isVerified} after a comparison, or {}.
+   * {rows: true} if all rows may have changed, {steps, updated} for steps, where `updated` are the ids of users with
+   * new values, {isVerified} after a comparison, or {}.
    */
   apply({ event, data }) {
     switch (event) {
@@ -59,7 +57,7 @@ export class ListModel {
     return { steps: steps.length, updated };
   }
 
-  /** Makes one step; returns the id of a user with new values. */
+  /** Applies one step; returns the id of a user with new values. */
   #make(step) {
     const user = step.has("user") ? decodeUser(step.get("user")) : null;
     switch (step.get("op")) {
@@ -91,7 +89,7 @@ export class ListModel {
   }
 }
 
-/** FNV-1a with 32 bits over the ids, joined by commas. The server computes the same over its rows. */
+/** FNV-1a with 32 bits over the ids, joined by commas, as the server computes it over its rows. */
 export function hashOf(users) {
   let hash = 2166136261;
   const text = users.map(({ id }) => id).join(",");

@@ -1,13 +1,13 @@
-/** A list that a view follows: its stream, its rows, and whether they are those of the server. */
+/** A followed list: its stream, its rows, and whether they equal the server's. */
 import { readProblem } from "../connection/api.js";
 import { ListModel } from "./list-model.js";
 
-/** A list that differs again is not loaded more often than this. */
+/** The shortest time between two reloads of a list that differs. */
 const reloadInterval = 10_000;
 
 export class ListSession {
   model = new ListModel();
-  /** Why the server does not give the list, as a Problem; null if it does. */
+  /** The Problem with which the server refuses the list; null if it does not. */
   refusal = null;
   isPolled = false;
   #streams;
@@ -38,7 +38,7 @@ export class ListSession {
       try {
         result = this.model.apply(event);
       } catch (error) {
-        // Steps that do not fit the rows are a difference, too.
+        // Steps that do not fit the rows also count as a difference.
         reportError(error);
         result = { isVerified: false };
       }

@@ -1,11 +1,11 @@
-/** The number of all users who meet the conditions of a list, and of those before it. */
+/** The number of all users who meet a list's conditions, and of those before the page. */
 import { integer } from "../shared/json.js";
 
-/** Counts are not made more often than this: counting reads all users. */
+/** The shortest time between two counts, each of which reads all users. */
 const interval = 3_000;
 
 export class ListTotal {
-  /** The number of all, and of those before the page; null if they have not been counted. */
+  /** The number of all users, and of those before the page; null before they are counted. */
   all = null;
   before = 0;
   #api;
@@ -25,7 +25,6 @@ export class ListTotal {
     clearTimeout(this.#timer);
   }
 
-  /** Starts with another query. */
   use(query) {
     if (query.filterText !== this.#query?.filterText) this.all = null;
     this.before = query.after === "" ? 0 : null;
@@ -34,7 +33,7 @@ export class ListTotal {
     this.#timer = null;
   }
 
-  /** Takes note that the list, or users who are not in it, may have changed. */
+  /** Notes that the list, or other users, may have changed. */
   changed({ isComplete, users }) {
     const { after, limit } = this.#query;
     if (isComplete && after === "" && users.length < limit) this.all = users.length;
@@ -56,7 +55,7 @@ export class ListTotal {
     try {
       ({ json } = await this.#api.get(`/users?${query.countText}`));
     } catch {
-      // The list is shown without its total; its stream says what is wrong.
+      // The list is shown without its total; its stream reports the problem.
     }
     if (query !== this.#query) return;
     if (json) [this.all, this.before] = ["count", "before"].map((name) => integer(json.get(name)) ?? null);

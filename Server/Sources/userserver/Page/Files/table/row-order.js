@@ -1,18 +1,17 @@
 /**
- * The order in which rows are shown.
+ * The order of the shown rows.
  *
- * While the pointer or the focus is in the table, rows stay where they are: removed rows remain, and new ones wait,
- * unless they belong at the end, where they move nothing.
+ * While the pointer or the focus is in the table, rows do not move: removed rows remain, and new ones wait, except at
+ * the end, where they move nothing.
  */
 export class RowOrder {
-  /** The ids of the rows that are shown. */
   shown = [];
-  /** What waits, as {added, removed, isReordered}; null if the rows are as they should be. */
+  /** The waiting changes, as {added, removed, isReordered}; null if the rows are in their final order. */
   waiting = null;
 
   /**
-   * Takes the order that the rows should have. `isHeld`: rows must not move. `pinned`: ids of rows that must remain,
-   * even if they have left the list.
+   * Sets the wanted order. `isHeld`: rows must not move. `pinned`: ids of rows that must remain, even if they have
+   * left the list.
    */
   update(wanted, { isHeld, pinned }) {
     const next = isHeld ? this.#appended(wanted) : this.#withPinned(wanted, pinned);
@@ -20,7 +19,7 @@ export class RowOrder {
     this.waiting = isHeld ? difference(next, wanted, pinned) : null;
   }
 
-  /** The shown rows, and the new ones that come after all of them. */
+  /** The shown rows, followed by the new rows at the end. */
   #appended(wanted) {
     const shown = new Set(this.shown);
     if (shown.size === 0) return [...wanted];
@@ -30,7 +29,7 @@ export class RowOrder {
     return tail.length === 0 ? this.shown : [...this.shown, ...tail];
   }
 
-  /** The wanted rows, and the pinned ones after those that they followed. */
+  /** The wanted rows, with each pinned row after the one that it followed. */
   #withPinned(wanted, pinned) {
     const listed = new Set(wanted);
     const result = [...wanted];

@@ -1,4 +1,4 @@
-/** The table of users: a WAI-ARIA grid whose rows stay where they are while somebody is at work in it. */
+/** The table of users: a WAI-ARIA grid whose rows do not move while somebody works in it. */
 import { plainText } from "../shared/characters.js";
 import { element } from "../shared/dom.js";
 import { inNextFrame } from "../shared/frames.js";
@@ -6,9 +6,9 @@ import { GridKeys } from "./grid-keys.js";
 import { RowOrder } from "./row-order.js";
 import { UserRow, removeColumn } from "./users-row.js";
 
-/** More attributes are shown in the dialog of a user only. */
+/** The largest number of columns; further attributes are only in a user's dialog. */
 const maximumColumns = 40;
-/** More changes in one frame are not marked: nobody could see them. */
+/** The largest number of marked changes in one frame; nobody could see more. */
 const maximumMarks = 40;
 
 export class UsersGrid {
@@ -65,7 +65,7 @@ export class UsersGrid {
     });
     this.#body.addEventListener("focusout", () => setTimeout(() => this.#hasFocus || this.#actions.release()));
     this.#body.addEventListener("dblclick", ({ target }) => this.#editAt(target));
-    // The first click makes a cell active, the next one edits it, as a finger has no double click.
+    // The first click activates a cell, and the next one edits it, because touch has no double click.
     this.#body.addEventListener("pointerdown", ({ target }) => {
       const cell = target.closest("td");
       this.#pressed = cell && document.activeElement === cell ? cell : null;
@@ -86,7 +86,7 @@ export class UsersGrid {
     return this.#body.contains(document.activeElement);
   }
 
-  /** Shows the users of a list. `updated` are the ids of those with new values; without it, all may be new. */
+  /** Shows a list's users. `updated` are the ids of those with new values; without it, all may be new. */
   show(users, { updated = null, applies = false } = {}) {
     const marks = updated !== null && updated.length <= maximumMarks;
     this.#wanted = users.map(({ id }) => id);
@@ -105,13 +105,13 @@ export class UsersGrid {
     this.#table.setAttribute("aria-colcount", this.#shownColumns.length);
   }
 
-  /** Renders a row again in the next frame, because its drafts or pending writes have changed. */
+  /** Renders a row again in the next frame, after its drafts or pending writes have changed. */
   refresh(id) {
     this.#stale.add(id);
     inNextFrame(this.#refreshStale);
   }
 
-  /** Renders a row at once, so that its cells can get the focus. */
+  /** Renders a row at once, so that its cells can receive the focus. */
   refreshNow(id) {
     this.#renderRow(id, new Set(this.#wanted), false);
     this.#keys.update();
@@ -123,7 +123,7 @@ export class UsersGrid {
     this.#stale.clear();
   };
 
-  /** Says where the rows are among all: `before` is the number of those before them; null if it is not known. */
+  /** Announces the place of the rows among all; `before` is the number of earlier ones, null if unknown. */
   showPlace({ all, before }) {
     this.#table.setAttribute("aria-rowcount", all === null ? -1 : all + 1);
     if (before === this.#before) return;
@@ -190,7 +190,7 @@ export class UsersGrid {
     for (const shown of this.order.shown) this.#stale.add(shown);
   }
 
-  /** Marks the columns that the list is sorted by: keys {attribute, isDescending}. */
+  /** Marks the columns of the sort keys {attribute, isDescending}. */
   set sort(keys) {
     this.#sort = keys;
     this.#renderHead();
@@ -252,7 +252,7 @@ export class UsersGrid {
   }
 }
 
-/** Widths of columns in rem, as in page.css. */
+/** The widths of columns in rem, as in page.css. */
 const widths = { "column-id": 5, "column-name": 11, "column-value": 9.5, "column-remove": 3 };
 
 function columnClass(name) {

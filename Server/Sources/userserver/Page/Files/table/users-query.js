@@ -1,9 +1,8 @@
-/** The part of the address that says which users the table shows, and in which order. */
+/** The part of the address that selects and orders the table's users. */
 export const pageSizes = [25, 100, 250, 1_000];
 const defaultSize = 100;
 
 export class UsersQuery {
-  /** parameters: those of the address. */
   constructor(parameters) {
     this.conditions = ["where", "with", "without"].flatMap((parameter) =>
       parameters.getAll(parameter).map((text) => ({ parameter, text })));
@@ -13,7 +12,7 @@ export class UsersQuery {
     this.after = parameters.get("after") ?? "";
   }
 
-  /** The query of GET /lists, and of GET /users with the same users. */
+  /** The query for GET /lists, and for GET /users with the same users. */
   get text() {
     const parameters = this.#filter();
     for (const key of this.sort) parameters.append("sort", writeSortKey(key));
@@ -22,12 +21,12 @@ export class UsersQuery {
     return parameters.toString();
   }
 
-  /** The conditions; the number of users who meet them is the same for each page in each order. */
+  /** The conditions alone: the number of matching users does not depend on the page and the order. */
   get filterText() {
     return this.#filter().toString();
   }
 
-  /** The query of GET /users that counts all users who meet the conditions, and those before the page. */
+  /** The query for GET /users that counts all matching users, and those before the page. */
   get countText() {
     const parameters = new URLSearchParams(this.after ? this.text : this.filterText);
     parameters.set("limit", "1");
@@ -35,7 +34,7 @@ export class UsersQuery {
     return parameters.toString();
   }
 
-  /** Whether changes can make other numbers: without conditions, an update can only move users to another page. */
+  /** Whether changes may affect the numbers: without conditions, an update only moves users between pages. */
   isCountedAnew(changes) {
     return this.filterText !== "" || (this.after !== "" && this.sort.length > 0)
       || changes.some(({ op }) => op !== "update");
@@ -47,7 +46,7 @@ export class UsersQuery {
     return parameters;
   }
 
-  /** The sort keys after a click on the head of a column: ascending, descending, none. */
+  /** The sort keys after a click on a column's head: ascending, descending, none. */
   sortedBy(attribute, isAdded) {
     const old = this.sort.find((key) => key.attribute === attribute);
     const others = isAdded ? this.sort.filter((key) => key !== old) : [];
@@ -56,7 +55,7 @@ export class UsersQuery {
   }
 }
 
-/** Only the last :asc or :desc counts, as in usertool. */
+/** As in usertool, only the last :asc or :desc counts. */
 function readSortKey(text) {
   const match = /^(.*):(asc|desc)$/s.exec(text);
   return match ? { attribute: match[1], isDescending: match[2] === "desc" } : { attribute: text, isDescending: false };

@@ -1,4 +1,6 @@
-/** A row of the table of users. A cell is rendered only if its value, its draft, or its pending write has changed. */
+/**
+ * A row of the table of users, whose cells are rendered only after a change of the value, draft, or pending write.
+ */
 import { CellEditor } from "../editing/cell-editor.js";
 import { button, element, setText } from "../shared/dom.js";
 import { sameValue } from "../shared/values.js";
@@ -21,7 +23,7 @@ export class UserRow {
     this.#note = element("span", { class: "row-note", title: "No longer in this list" });
   }
 
-  /** Makes the cells for columns; `columns` has attributes, id first. */
+  /** Makes the cells; `columns` are attributes, with id first. */
   setColumns(columns) {
     for (const [name, cell] of this.#cells) {
       if (!columns.includes(name)) {
@@ -54,7 +56,7 @@ export class UserRow {
     return this.#cells.get(name)?.element ?? null;
   }
 
-  /** Shows a user. A row that is no longer in the list says so. */
+  /** Shows a user, and marks a row that is no longer in the list. */
   update(user, { isListed, marksChanges }) {
     this.user = user;
     setText(this.#note, isListed ? "" : "gone");
@@ -108,7 +110,7 @@ export class UserRow {
   }
 }
 
-/** The column with the buttons that remove users. It can be no attribute's: no attribute has an empty name. */
+/** The column with the buttons that remove users; no attribute has an empty name. */
 export const removeColumn = "";
 
 function pendingMark() {
@@ -116,7 +118,7 @@ function pendingMark() {
   return element("span", { class: "pending-mark", title, role: "img", "aria-label": "pending" }, "◔");
 }
 
-/** Marks a cell for a moment; while it is marked, further changes do not start over. */
+/** Marks a cell for a moment; further changes do not restart the mark. */
 function flash(cell) {
   if (cell.flash?.playState === "running" || document.hidden || !canAnimate()) return;
   const mark = { boxShadow: "inset 3px 0 var(--accent)", backgroundColor: "var(--flash)" };

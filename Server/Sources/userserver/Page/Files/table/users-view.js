@@ -1,4 +1,4 @@
-/** The view of users: a live table that can be filtered, sorted, paged, and edited. */
+/** The view of users: a live table for filtering, sorting, paging, and editing. */
 import { askForUser } from "./add-dialog.js";
 import { button, element, inDigits, setText } from "../shared/dom.js";
 import { FilterBar } from "./filter-bar.js";
@@ -24,16 +24,16 @@ export class UsersView {
   #empty = element("div", { class: "empty", hidden: true, data: { state: "" } });
   #session = null;
   #query = null;
-  /** Whether the rows of another query have yet to come: they replace the old ones at once. */
+  /** Whether the rows of a new query have yet to come, which then replace the old ones at once. */
   #isNewQuery = true;
   /** The ids of users with new values since the last frame; null for all. */
   #updated = null;
-  /** While paused, the users that are shown, and the number of changes since. */
+  /** The shown users while paused, and the number of changes since. */
   #frozen = null;
   #waiting = 0;
-  /** The user that was added here, as {user, revision}, until the list has it. */
+  /** The user that was added here, as {user, revision}, until the list contains it. */
   #added = null;
-  /** Whether another page was asked for, which is announced when it comes. */
+  /** Whether another page was requested, which is announced when it comes. */
   #isTurning = false;
 
   constructor(app) {
@@ -69,7 +69,7 @@ export class UsersView {
       edit: (user, attribute) => editing.edit(user, attribute),
       release: () => this.#renderSoon(),
     });
-    // What appears by itself is below the rows, so that it does not move them.
+    // Below the rows, so that appearing buttons do not move them.
     this.#foot = new ListFoot({
       apply: () => this.#render(null, { applies: true }),
       goToFirst: () => this.#turnTo(null),
@@ -126,7 +126,7 @@ export class UsersView {
     this.#renderSoon();
   }
 
-  /** Tells drafts the values that users have now; `updated` are ids, or null for all. */
+  /** Updates drafts with the current values of users; `updated` are ids, or null for all. */
   #observeDrafts(updated) {
     const { drafts } = this.#app;
     if (drafts.size === 0) return;
@@ -184,7 +184,7 @@ export class UsersView {
     }, { class: "primary", id: "add-samples" }));
   }
 
-  /** Users may have changed who are on no page, or on another one. */
+  /** Users on other pages, or on none, may have changed. */
   #usersChanged = (changes) => {
     if (this.#query.isCountedAnew(changes)) this.#total.changed(this.#session.model);
   };
@@ -217,7 +217,7 @@ export class UsersView {
 
   // MARK: Queries
 
-  /** Returns why the server refuses a condition, or null. */
+  /** Returns the Problem if the server refuses a condition, or null. */
   async #check({ parameter, text }) {
     try {
       await this.#app.api.get(`/users?${new URLSearchParams({ [parameter]: text, limit: "1" })}`);
@@ -237,7 +237,6 @@ export class UsersView {
     this.#app.router.set({ after });
   }
 
-  /** Shows the next or the previous page. */
   async #goTo(page) {
     try {
       const { json } = await this.#app.api.get(`/users?${this.#query.text}&previous=${page === "previous"}`);
@@ -257,7 +256,7 @@ export class UsersView {
     this.#renderSoon();
   }
 
-  /** The row of a user that was added here gets the focus when it comes. */
+  /** Focuses the row of a user that was added here when it comes. */
   #focusAdded() {
     if (!this.#added || this.#session.model.revision < this.#added.revision) return;
     const { id } = this.#added.user;
