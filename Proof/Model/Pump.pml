@@ -87,7 +87,7 @@ inline append(s, from, through, ticket) {
   }
 }
 
-/* WriteConnection.end. If the store is closed, `set` is 0 and nothing happens. */
+/* WriteSession.end. If the store is closed, `set` is 0 and nothing happens. */
 inline commit(s, set, ticket) {
   atomic {
     !S.isLent || S.isClosed ->

@@ -18,7 +18,7 @@
 #define OWN 1 /* commits of Writer */
 #endif
 
-/* DirectoryEvents.Event. The pending events are a set, because `wait` reads them and keeps the union. inotify's
+/* CommitEvent. The pending events are a set, because `wait` reads them and keeps the union. inotify's
  * merging of equal events makes no difference to that. If there are many, it leaves some to the next call, as if they had
  * happened later. */
 #define WRITTEN 1
@@ -142,7 +142,7 @@ active proctype PlainWriter() {
   writing--
 }
 
-/* WriteConnection.end and WriteConnection.publish. */
+/* WriteSession.end and WriteSession.publish. */
 active proctype Writer() {
   byte commits, through;
   bool isCommitted, mustWake;

@@ -112,8 +112,3 @@ struct UserTool: ParsableCommand {
     error is ExitCode || exitCode(for: error) != .failure
   }
 }
-
-/// Ends a command with a status and no further message.
-struct Exit: Error {
-  let status: ExitStatus
-}

@@ -121,7 +121,7 @@ final class DirectoryEvents: Sendable {
     private static func decode(_ mask: Int) -> CommitEvent {
       var received: CommitEvent = []
       if mask & Int(IN_MODIFY | IN_CLOSE_WRITE) != 0 { received.insert(.written) }
-      if mask & Int(IN_ATTRIB | IN_CLOSE_NOWRITE) != 0 { received.insert(.touched) }
+      if mask & Int(IN_ATTRIB | IN_CLOSE_NOWRITE) != 0 { received.insert(.signaled) }
       return received
     }
 
@@ -148,7 +148,7 @@ package struct CommitEvent: OptionSet, Sendable {
   /// Something was written; it may not be visible yet.
   package static let written = CommitEvent(rawValue: 1)
   /// A writer signaled that its commit is visible.
-  package static let touched = CommitEvent(rawValue: 2)
+  package static let signaled = CommitEvent(rawValue: 2)
   /// A file was created, deleted or renamed, or the folder was.
   package static let renamed = CommitEvent(rawValue: 4)
   /// The system dropped events.

@@ -7,12 +7,12 @@ extension UserStore {
   ///
   /// If an error ends the transaction, such as a full disk, further reads and writes throw `StoreError.Code.transactionEnded`.
   public struct Transaction<Mode>: ~Copyable {
-    private let connection: any Session
+    private let unchecked: any Session
 
-    init(_ session: any Session) { connection = session }
+    init(_ session: any Session) { unchecked = session }
 
     /// False after the database ended the transaction because of an error.
-    var isOpen: Bool { connection.isInTransaction }
+    var isOpen: Bool { unchecked.isInTransaction }
 
     /// The session; throws if the transaction has ended, because each statement would then be committed on its own.
     var session: any Session {
@@ -20,7 +20,7 @@ extension UserStore {
         guard isOpen else {
           throw StoreError(.transactionEnded, "an earlier error ended the transaction and rolled it back")
         }
-        return connection
+        return unchecked
       }
     }
   }

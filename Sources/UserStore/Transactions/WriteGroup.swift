@@ -11,8 +11,8 @@ struct WriteGroup: Sendable {
   init(_ session: any Session) { self.session = session }
 }
 
-/// Where a thread waits for its turn, and then for the end of the transaction that it took part in.
-final class WritePlace: Sendable {
+/// A thread that waits for its turn, and then for the end of the transaction that it took part in.
+final class WaitingWriter: Sendable {
   enum Message: Sendable {
     /// The thread has the turn, and continues this transaction; without one, it begins one.
     case turn(WriteGroup?)

@@ -11,7 +11,7 @@ struct WriteLine {
 
   enum Waiter: Sendable {
     /// A thread. One that does not join has a transaction of its own.
-    case thread(WritePlace, joins: Bool)
+    case thread(WaitingWriter, joins: Bool)
     /// A task, which can run only while the write thread is free.
     case task(AwaitedWrite)
   }
@@ -63,11 +63,11 @@ struct WriteLine {
   }
 
   /// The thread that `next` would return after one more writer has run, as the line is now.
-  func upcoming(after size: Int, isWorker: Bool) -> WritePlace? {
+  func upcoming(after size: Int, isWorker: Bool) -> WaitingWriter? {
     guard size + 1 < Self.groupLimit, firstIsTask(isWorker: isWorker) == false,
-      case .thread(let place, joins: true)? = threads.first?.waiter
+      case .thread(let waiting, joins: true)? = threads.first?.waiter
     else { return nil }
-    return place
+    return waiting
   }
 
   /// Takes out the writer that begins the next transaction; nil if no writer has the turn now.

@@ -10,19 +10,19 @@ final class WriteTurns: Sendable {
   ///
   /// - Throws: `StoreError.Code.closed`, and `.busy` if the writer before timed out waiting for another process.
   func take(joins: Bool) throws(StoreError) -> WriteGroup? {
-    var place: WritePlace?
+    var waiting: WaitingWriter?
     while true {
-      let waiter = place.map { WriteLine.Waiter.thread($0, joins: joins) }
+      let waiter = waiting.map { WriteLine.Waiter.thread($0, joins: joins) }
       switch line.withLock({ $0.enter(waiter) }) {
       case .turn: return nil
       case .closed: throw Self.closed
       case .wait: break
       }
-      guard let place else {
-        place = WritePlace()
+      guard let waiting else {
+        waiting = WaitingWriter()
         continue
       }
-      switch place.wait() {
+      switch waiting.wait() {
       case .turn(let group): return group
       case .over(let error): throw error ?? Self.closed
       }
@@ -47,8 +47,8 @@ final class WriteTurns: Sendable {
   /// - Returns: False if it is a task and the write thread no longer runs; the task has received the error then.
   func give(_ group: WriteGroup?, to waiter: WriteLine.Waiter) -> Bool {
     switch waiter {
-    case .thread(let place, _):
-      place.send(.turn(group))
+    case .thread(let waiting, _):
+      waiting.send(.turn(group))
       return true
     case .task(let task):
       var error = Self.closed
@@ -96,7 +96,7 @@ extension WriteLine.Waiter {
   /// Reports the end of the transaction, or why the writer gets no turn.
   func end(_ error: StoreError?) {
     switch self {
-    case .thread(let place, _): place.send(.over(error))
+    case .thread(let waiting, _): waiting.send(.over(error))
     case .task(let task): task.finish(error)
     }
   }

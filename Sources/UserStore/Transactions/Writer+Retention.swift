@@ -116,7 +116,7 @@ extension Writer {
       try store.enter()
       defer { store.leave() }
       let isErased = try withTurn { () throws(StoreError) in
-        try connection.withSession { session throws(StoreError) in try engine.eraseOldPages(holding: session) }
+        try session.withSession { session throws(StoreError) in try engine.eraseOldPages(holding: session) }
       }
       if isErased { return true }
     }

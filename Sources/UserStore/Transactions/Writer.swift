@@ -17,7 +17,7 @@ final class Writer: Sendable {
   let reader: Reader
   let store: StoreIdentity
   let compactor: Compactor
-  let connection: WriteConnection
+  let session: WriteSession
   let turns = WriteTurns()
 
   /// - Returns: nil for a read-only store.
@@ -31,7 +31,7 @@ final class Writer: Sendable {
     self.reader = reader
     self.store = store
     self.compactor = compactor
-    connection = WriteConnection(sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
+    session = WriteSession(sessions, publication, reader: reader, compactor: compactor, roundLimit: roundLimit)
   }
 
   /// Runs `body` on the calling thread and commits; when it returns, every inline listener has received the change, except
@@ -74,7 +74,7 @@ final class Writer: Sendable {
     let ticket: Int?
     do {
       defer { store.leave() }
-      ticket = try withTurn { () throws(StoreError) in try connection.replace(body) }
+      ticket = try withTurn { () throws(StoreError) in try session.replace(body) }
     }
     publication.deliver(through: ticket)
     checkpointIfNeeded()
@@ -105,7 +105,7 @@ final class Writer: Sendable {
   func maintain(isWaiting: Bool = true, _ body: (any Session) throws(StoreError) -> Bool) throws(StoreError) -> Bool {
     try store.enter()
     defer { store.leave() }
-    return try withTurn { () throws(StoreError) in try connection.maintain(isWaiting: isWaiting, body) }
+    return try withTurn { () throws(StoreError) in try session.maintain(isWaiting: isWaiting, body) }
   }
 
   /// Creates or removes an index, and returns whether `body` did.
@@ -120,7 +120,7 @@ final class Writer: Sendable {
   func checkpointIfNeeded() {
     guard engine.needsCheckpoint, !DeliveryThread.current.isInside(store) else { return }
     try? withTurn { () throws(StoreError) in
-      try connection.withSession { session in
+      try session.withSession { session in
         // Another thread may have been first. A write in a listener does not wait for readers; other writes do.
         if engine.needsCheckpoint { engine.checkpoint(holding: session, mayWait: !DeliveryThread.current.isBusy) }
       }
@@ -132,8 +132,8 @@ final class Writer: Sendable {
 
 extension Writer {
   enum TurnEnd {
-    /// Another writer continues the transaction; a writer that has a part in it waits in the place for its end.
-    case handedOn(WritePlace?)
+    /// Another writer continues the transaction; a writer that has a part in it waits for its end.
+    case handedOn(WaitingWriter?)
     /// The transaction has ended for all members: with a ticket of the hub's queue, or with the reason for the rollback.
     case ended(Result<Int?, StoreError>, members: [WriteLine.Waiter])
     /// There is no transaction.
@@ -150,14 +150,14 @@ extension Writer {
     var current = if let group { group } else { try begin() }
     current.size += 1
     do {
-      try connection.perform(in: current, origin: origin, calling, body)
+      try session.perform(in: current, origin: origin, calling, body)
       group = current
     } catch {
       failEarlier(current, error)
       let isOver = current.size == 1 || !current.session.isInTransaction
       group = isOver ? nil : current
       if isOver {
-        connection.rollBack(current)
+        session.rollBack(current)
         for member in current.members { member.end(Self.rolledBack(because: error)) }
       }
       throw error
@@ -165,7 +165,7 @@ extension Writer {
   }
 
   private func begin() throws(StoreError) -> WriteGroup {
-    do { return try connection.begin() } catch {
+    do { return try session.begin() } catch {
       if error.code == .busy { turns.failEarlier(error) }
       throw error
     }
@@ -190,13 +190,13 @@ extension Writer {
     }
     while joins, let next = turns.next(after: group.size) {
       var group = group
-      let place = hasPart ? WritePlace() : nil
-      if let place { group.members.append(.thread(place, joins: true)) }
-      if turns.give(group, to: next) { return .handedOn(place) }
+      let waiting = hasPart ? WaitingWriter() : nil
+      if let waiting { group.members.append(.thread(waiting, joins: true)) }
+      if turns.give(group, to: next) { return .handedOn(waiting) }
     }
     defer { turns.pass() }
     do throws(StoreError) {
-      return .ended(.success(try connection.end(group, cascade)), members: group.members)
+      return .ended(.success(try session.end(group, cascade)), members: group.members)
     } catch {
       failEarlier(group, error)
       let isShared = group.members.count + (hasPart ? 1 : 0) > 1
@@ -208,8 +208,8 @@ extension Writer {
   /// transaction that failed.
   func settle(_ end: TurnEnd) -> StoreError? {
     switch end {
-    case .handedOn(let place?):
-      guard case .over(let error) = place.wait() else { preconditionFailure("a writer gets only one turn") }
+    case .handedOn(let waiting?):
+      guard case .over(let error) = waiting.wait() else { preconditionFailure("a writer gets only one turn") }
       return error
     case .handedOn(nil), .nothing:
       // The write may have found a discontinuity, and may have deferred the delivery of other sets.

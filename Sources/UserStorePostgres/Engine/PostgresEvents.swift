@@ -48,7 +48,7 @@ final class PostgresEvents: CommitEvents, @unchecked Sendable {
         return .overflowed
       }
       let (notifications, isWoken) = try connection.wait(for: .microseconds(microseconds))
-      var events: CommitEvent = notifications.isEmpty ? [] : .touched
+      var events: CommitEvent = notifications.isEmpty ? [] : .signaled
       if isWoken { events.insert(.woken) }
       return events
     } catch {

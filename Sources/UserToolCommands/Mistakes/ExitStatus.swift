@@ -43,3 +43,8 @@ extension ExitStatus {
       }
   }
 }
+
+/// Ends a command with a status and no further message.
+struct Exit: Error {
+  let status: ExitStatus
+}

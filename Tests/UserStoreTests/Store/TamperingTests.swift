@@ -187,7 +187,7 @@ import Testing
     // The first row is as in a file of earlier migrations, and can be read as that of meta.
     try folder.shell(
       """
-      INSERT INTO migrations VALUES (1, 'users_and_changes', '');
+      INSERT INTO migrations VALUES (1, 'users_and_changes', '51eccbfa679912a6');
       PRAGMA writable_schema = ON;
       UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'migrations') WHERE name = 'meta'
       """)

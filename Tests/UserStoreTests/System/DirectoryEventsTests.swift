@@ -52,10 +52,10 @@ import Testing
     try store.write { try $0.add(name: "a") }
     _ = (drain(events), drain(old))
     try store.write { try $0.add(name: "b") }
-    #expect(wait(for: .touched, events) == [.written, .touched])
+    #expect(wait(for: .signaled, events) == [.written, .signaled])
     #expect(drain(old) == .written, "a touch makes the next sync of the -wal file more expensive")
     try store.write { _ in }
-    #expect(!drain(events).contains(.touched), "nothing was written")
+    #expect(!drain(events).contains(.signaled), "nothing was written")
   }
 
   @Test func `a signal of the current -wal file is received, and so is a touch, which older versions use`() throws {
@@ -66,11 +66,11 @@ import Testing
       _ = create("users.db-wal")
       #expect(drain(events).contains(.renamed))
       Files.signal(wal)
-      #expect(wait(for: .touched, events) == .touched, "round \(round)")
+      #expect(wait(for: .signaled, events) == .signaled, "round \(round)")
       Files.signal(create("other \(round)"))
       #expect(drain(events) == [], "reading another file does not wake a watcher")
       #expect(unsafe utimes(wal, nil) == 0)
-      #expect(drain(events) == .touched)
+      #expect(drain(events) == .signaled)
       try FileManager.default.removeItem(atPath: wal)
       _ = drain(events)
     }
@@ -100,7 +100,7 @@ import Testing
     let again = try folder.open { $0.watchesOtherProcesses = false }
     #expect(drain(events).contains(.renamed), "from now on, the new -wal file is watched")
     try again.write { try $0.add(name: "c") }
-    #expect(wait(for: [.written, .touched], events).isSuperset(of: [.written, .touched]))
+    #expect(wait(for: [.written, .signaled], events).isSuperset(of: [.written, .signaled]))
   }
 
   @Test func `after events are closed, a wait ends only by a wake`() {
@@ -140,7 +140,7 @@ import Testing
     // More than one read takes, if they were events: the kernel merges only those that are equal to the one before.
     for number in 0..<2_000 { try others[number % 2].write(contentsOf: Data([1])) }
     Files.signal(wal)
-    #expect(events.wait(microseconds: 60_000_000) == .touched)
+    #expect(events.wait(microseconds: 60_000_000) == .signaled)
   }
 
   @Test func `a wait ends although names in the folder change all the time`() throws {
@@ -152,7 +152,7 @@ import Testing
     #expect(events.wait(microseconds: 60_000_000) == [])
     var received: CommitEvent = []
     while received.isEmpty { received = events.wait(microseconds: 60_000_000) }
-    #expect(received == .touched)
+    #expect(received == .signaled)
   }
 
   @Test func `a file that replaces a watched one is watched`() throws {
@@ -184,9 +184,9 @@ import Testing
     let files = ["users.db", "users.db-wal"].map { create($0) }
     _ = drain(events)
     for number in 0...limit { unsafe utimes(files[number % 2], nil) }
-    #expect(drain(events) == [.touched, .overflowed])
+    #expect(drain(events) == [.signaled, .overflowed])
     unsafe utimes(files[0], nil)
-    #expect(drain(events) == .touched)
+    #expect(drain(events) == .signaled)
   }
 
   @Test func `without events nothing is reported, and a missing folder has no events`() throws {

@@ -49,7 +49,7 @@ import Testing
           origin: nil, body: { _ in }, finish: { _ in }, serve: { _, _ in })
         (waiter, names[ObjectIdentifier(task)]) = (.task(task), name)
       case .joining, .alone:
-        let place = WritePlace()
+        let place = WaitingWriter()
         (waiter, names[ObjectIdentifier(place)]) = (.thread(place, joins: kind == .joining), name)
       }
       keep.append(waiter)
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test func `a thread that is woken early continues to wait for its message`() async {
-    let place = WritePlace()
+    let place = WaitingWriter()
     async let message = place.wait()
     for _ in 0..<1_000 { place.wakeEarly() }
     place.send(.over(StoreError(.closed, "the message")))
@@ -155,7 +155,7 @@ import Testing
     var line = WriteLine()
     #expect(line.enter(nil) == .turn)
     #expect(line.enter(nil) == .wait)
-    for _ in 0..<3 { #expect(line.enter(.thread(WritePlace(), joins: true)) == .wait) }
+    for _ in 0..<3 { #expect(line.enter(.thread(WaitingWriter(), joins: true)) == .wait) }
     #expect(line.close().count == 3)
     #expect(line.enter(nil) == .closed)
     #expect(line.pass() == nil)

@@ -18,7 +18,7 @@ enum Sabotage {
   static func isOn(_ word: String) -> Bool { words.contains(word) }
 }
 
-extension WriteConnection {
+extension WriteSession {
   /// Delivers the changes of the open transaction before COMMIT.
   ///
   /// It uses another thread, because the hub calls no listeners inside a transaction.

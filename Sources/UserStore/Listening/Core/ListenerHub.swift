@@ -161,10 +161,10 @@
     if started.lists.isEmpty { return }
     let parts = content.parts(for: BoundTopics(lists: started.lists))
     if !started.hasStarted {
-      call(content, parts, &started.lists, \.values, thread)
+      callParts(content, parts, &started.lists, \.values, thread)
       started.lists = start(content, isUpdated: true)?.lists ?? [:]
     }
-    call(content, parts, &started.lists, \.listeners, thread)
+    callParts(content, parts, &started.lists, \.listeners, thread)
   }
 
   /// Starts a round, unless values must be updated before; nil after the end.
@@ -187,28 +187,28 @@
   /// Calls the listeners of all parts, or all listeners if the round is not divided, in order.
   ///
   /// Most rounds have one part; then nothing needs to be sorted.
-  private func call(
+  private func callParts(
     _ content: Content, _ parts: [(topic: Topic, part: Content)]?, _ lists: inout [Topic: TopicList],
     _ list: (TopicList) -> [SlotReference], _ thread: DeliveryThread
   ) {
     if parts == nil, lists.count == 1, let only = lists.values.first {
-      call(list(only), &lists, with: content, thread)
+      callAll(list(only), &lists, with: content, thread)
     } else if let parts, parts.count == 1 {
-      call(lists[parts[0].topic].map(list) ?? [], &lists, with: parts[0].part, thread)
+      callAll(lists[parts[0].topic].map(list) ?? [], &lists, with: parts[0].part, thread)
     } else {
       let parts = parts ?? lists.keys.map { ($0, content) }
       let calls = Self.inOrder(parts.map { lists[$0.topic].map(list) ?? [] })
       lists = [:]
-      for (reference, index) in calls { call(reference, with: parts[index].part, thread) }
+      for (reference, index) in calls { callSlot(reference, with: parts[index].part, thread) }
     }
   }
 
   /// Releases the lists before the first call: a `bind` during a call would otherwise have to copy the table.
-  private func call(
+  private func callAll(
     _ references: [SlotReference], _ lists: inout [Topic: TopicList], with part: Content, _ thread: DeliveryThread
   ) {
     lists = [:]
-    for reference in references { call(reference, with: part, thread) }
+    for reference in references { callSlot(reference, with: part, thread) }
   }
 
   /// Merges lists in the order of calls, each reference with the index of its list.
@@ -217,7 +217,7 @@
     return all.sorted { $0.reference.ordinal < $1.reference.ordinal }
   }
 
-  func call(_ reference: SlotReference, with part: Content, _ thread: DeliveryThread) {
+  func callSlot(_ reference: SlotReference, with part: Content, _ thread: DeliveryThread) {
     let position = part.position
     guard let listener = state.withLock({ $0.registry.call(reference, at: position) }) else { return }
     call(listener, in: reference, with: part, thread)

@@ -119,7 +119,7 @@ extension ListenerHub where Content == SignalRound {
       case .one(let listener, let slot):
         call(listener, in: slot, with: SignalRound(position: Int128(ticket), content: content), thread)
       case .all(let slots):
-        for slot in slots { call(slot, with: SignalRound(position: Int128(ticket), content: content), thread) }
+        for slot in slots { callSlot(slot, with: SignalRound(position: Int128(ticket), content: content), thread) }
       case nil: break
       }
     }

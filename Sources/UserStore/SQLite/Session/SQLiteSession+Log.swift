@@ -86,7 +86,7 @@ extension SQLiteSession {
   }
 
   /// Returns the new end of the log; nil if there are no rows.
-  func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
+  func appendEnd(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
     // The hook avoids the query if nothing can have been logged.
     guard connection.hooks.takeLogged(), let last = try lastRow(), last > start.revision.rawValue else { return nil }
     let nonce = Connection.randomNumber()

@@ -113,7 +113,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   func endSet(origin: String?) throws(StoreError) {
     guard let write else { throw Self.notWriting }
-    if let end = try endSet(after: write.end, origin: origin) { self.write?.end = end }
+    if let end = try appendEnd(after: write.end, origin: origin) { self.write?.end = end }
   }
 
   /// Notes that the open write has replaced the log.

@@ -27,7 +27,7 @@ enum EveryName {
     SignalSource<Int>.self, StoreError.self, StoreError.Code.self, StoredValue.self, SubscriptionToken.self,
     TextError.self, TextError.Kind.self, TokenBag.self, TooManyRounds.self, UserStore.self, UserStore.Change.self,
     UserStore.Change.Kind.self, UserStore.ChangeFeed.self, UserStore.ChangeFeed.Iterator.self, UserStore.ChangeSet.self,
-    UserStore.ChangeSet.Heartbeat.self, UserStore.Color.self, UserStore.Compaction.self,
+    UserStore.ChangeSet.Heartbeat.self, UserStore.Color.self, UserStore.Compaction.self, UserStore.Entry.self, UserStore.Event.self,
     UserStore.Condition.self, UserStore.Condition.Comparison.self, UserStore.Configuration.self,
     UserStore.Configuration.Access.self, UserStore.Configuration.Durability.self, UserStore.Consumer.self,
     UserStore.Consumer.Iterator.self, UserStore.Consumer.Start.self, UserStore.ConsumerInfo.self,

@@ -2,7 +2,7 @@
 
 /// The writing session: transactions from BEGIN to COMMIT, and the change sets that the hub receives from them; used only by
 /// the writer that has the turn.
-final class WriteConnection: Sendable {
+final class WriteSession: Sendable {
   private let sessions: SessionPool
   let publication: Publication
   let reader: Reader
