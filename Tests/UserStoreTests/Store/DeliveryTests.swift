@@ -196,7 +196,7 @@ import Testing
   @Test func `a commit that cannot be read for a listener bound during it is delivered with the next one`() throws {
     let received = Recorder<Int>()
     store.listeners.bind("late", to: .everything) { received.record($0.lines.count) }
-    let connection = try #require(store.writer?.connection)
+    let connection = try #require(store.writer?.session)
     let head = store.publication.position
     // A database without a log stands in for one that cannot be read at the moment.
     let end = Cursor(epoch: head.epoch, revision: head.revision.rawValue + 1, nonce: 1)
