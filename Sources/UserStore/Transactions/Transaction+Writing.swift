@@ -154,8 +154,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     let current = try storedValue(attribute, of: id)
     guard current == expected else {
       try requireUser(id)
-      throw StoreError(
-        .conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
+      throw Self.conflict(attribute, of: id, current, expected)
     }
     return try update(attribute, of: id, to: value)
   }
@@ -226,6 +225,12 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
+  static func conflict(
+    _ attribute: AttributeName, of id: User.ID, _ current: StoredValue, _ expected: StoredValue
+  ) -> StoreError {
+    StoreError(.conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
+  }
+
   private mutating func requireUser(_ id: User.ID) throws(StoreError) {
     if try !hasUser(id) { throw Self.noUser(id) }
   }
@@ -237,5 +242,5 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     if try hasUser(id) { throw StoreError(.conflict, "user \(id) already exists") }
   }
 
-  private static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }
+  static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }
 }
