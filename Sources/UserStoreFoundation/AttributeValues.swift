@@ -57,3 +57,15 @@ extension UUID: AttributeValue {
     self.init(uuidString: text)
   }
 }
+
+/// Stored as text: `https://example.com/zoe`.
+extension URL: AttributeValue {
+  /// The URL as text, with its base.
+  public var storedValue: StoredValue { .text(absoluteString) }
+
+  /// Creates a URL from a stored value, or returns nil if it is not a URL as text.
+  public init?(storedValue: StoredValue) {
+    guard case .text(let text) = storedValue else { return nil }
+    self.init(string: text)
+  }
+}

@@ -36,11 +36,10 @@ struct UserTool: ParsableCommand {
     version: UserStore.version,
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
-      RemoveCommand.self, PostCommand.self, WatchCommand.self, LogCommand.self, UndoCommand.self,
-      ConsumersCommand.self,
-      IndexCommand.self, ListenersCommand.self, BackupCommand.self, RestoreCommand.self, CheckCommand.self,
-      CompactCommand.self, PurgeCommand.self, ExportCommand.self, ImportCommand.self, ServeCommand.self,
-      DemoCommand.self, CompletionCommand.self, ManualCommand.self,
+      RenameAttributeCommand.self, RemoveCommand.self, PostCommand.self, WatchCommand.self, LogCommand.self,
+      UndoCommand.self, ConsumersCommand.self, IndexCommand.self, ListenersCommand.self, BackupCommand.self, RestoreCommand.self,
+      CheckCommand.self, CompactCommand.self, PurgeCommand.self, ExportCommand.self, ImportCommand.self,
+      ServeCommand.self, DemoCommand.self, CompletionCommand.self, ManualCommand.self,
     ])
 
   static func main() async {

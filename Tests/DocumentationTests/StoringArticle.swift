@@ -59,10 +59,10 @@ import UserStore
   }
 
   @Test func `a struct is written and read`() throws {
-    let profile = Profile(name: "Tim", email: "tim@example.com")
-    let tim = try store.write { try $0.add(profile.values) }
-    let copy = try store.read { try $0.user(tim).map(Profile.init) }
-    #expect(copy == profile)
+    let tim = try store.write { try $0.add(Contact(name: "Tim", email: "tim@example.com")) }
+    try store.write { try $0.update(Contact.self, of: tim) { $0.email = nil } }
+    let contact = try store.profile(Contact.self, of: tim)
+    #expect(contact == Contact(name: "Tim"))
   }
 
   @Test func `a second user with the same address is refused`() throws {
@@ -89,17 +89,9 @@ enum Role: String, AttributeValue {
   case admin, member
 }
 
-struct Profile: Equatable {
+struct Contact: UserStore.Profile, Equatable {
   var name: String
   var email: String?
-
-  init(name: String, email: String?) { (self.name, self.email) = (name, email) }
-
-  init(_ user: UserStore.User) throws { (name, email) = (try user.name, try user[.email]) }
-
-  var values: [(attribute: AttributeName, value: StoredValue)] {
-    [(.name, name.storedValue), ("email", email?.storedValue ?? .null)]
-  }
 }
 
 struct Taken: Error {}

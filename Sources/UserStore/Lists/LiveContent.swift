@@ -15,6 +15,20 @@ protocol LiveContent: Sendable {
   ) throws(StoreError) -> Bool?
 
   var value: ErasedValue { get }
+
+  /// Why the last change gave no new value; nil if it did.
+  ///
+  /// Listeners receive it in place of the value, which stays. Unlike an error of reading, it leaves the content complete.
+  var failure: StoreError? { get }
+}
+
+extension LiveContent {
+  var failure: StoreError? { nil }
+
+  /// What listeners receive of a change.
+  var outcome: SignalRound.Content {
+    if let failure { .failure(failure) } else { .success(value) }
+  }
 }
 
 /// Calls a closure with the state at the end of the set that is being delivered; returns false if that cannot be read.
@@ -26,6 +40,12 @@ struct Mentions: Sendable {
   let attributes: Set<AttributeName>?
   /// An attribute that has one of a few values in every user who meets the condition.
   let key: (attribute: AttributeName, values: [StoredValue])?
+
+  /// All changes of one user.
+  init(_ id: User.ID) {
+    attributes = nil
+    key = (.id, [.integer(id.rawValue)])
+  }
 
   init(_ condition: Condition, shown: [AttributeName]?) {
     attributes = shown.map { Set($0 + condition.node.attributes) }

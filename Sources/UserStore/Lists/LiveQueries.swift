@@ -16,11 +16,13 @@ final class LiveQueries: Sendable {
   private enum Key: Hashable {
     case list(Query)
     case count(Condition)
+    case profile(LiveProfile)
 
     func content(_ settings: Settings) -> any LiveContent {
       switch self {
       case .list(let query): ListContent(query, reserve: settings.reserve)
       case .count(let condition): CountContent(condition)
+      case .profile(let profile): profile.content
       }
     }
   }
@@ -71,6 +73,13 @@ final class LiveQueries: Sendable {
 
   /// Returns the live count of a condition; the same one as long as it is in use.
   func count(_ condition: Condition) throws(StoreError) -> Listenable<Int> { try listenable(.count(condition)) }
+
+  /// Returns the live profile of a user; the same one as long as it is in use.
+  func profile<Profile: UserStore.Profile>(
+    _ type: Profile.Type, of id: User.ID
+  ) throws(StoreError) -> Listenable<Profile?> {
+    try listenable(.profile(LiveProfile(id, type)))
+  }
 
   private func listenable<Value>(_ key: Key) throws(StoreError) -> Listenable<Value> {
     while true {

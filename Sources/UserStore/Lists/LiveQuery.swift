@@ -42,7 +42,7 @@ final class LiveQuery: Sendable {
     guard var content = content.withLock({ $0.take() }) else { preconditionFailure("a query is loaded once") }
     var through = try access.load(&content, discontinuity: nil).round
     while true {
-      let value = content.value
+      let (value, failure) = (content.value, content.failure)
       let (receiver, backing) = ListenableBacking.keeping(value, onError: handleError)
       let sets: [FoldedSet]? = state.withLock { state in
         state.progress.advance(through: through)
@@ -51,7 +51,10 @@ final class LiveQuery: Sendable {
         (state.value, state.output) = (value, (receiver.hub, backing))
         return nil
       }
-      guard let sets, let last = sets.last else { return }
+      guard let sets, let last = sets.last else {
+        if let failure { throw failure }
+        return
+      }
       // As one set: fewer changes come after its end, so less has to be read again.
       through = try follow(last, FoldedSet.deltas(of: sets), &content, access).through
     }
@@ -95,13 +98,13 @@ final class LiveQuery: Sendable {
       let deltas = next.isStale ? nil : deltas ?? next.set.deltas
       let (through, isChanged) = try follow(next.set, deltas, &content, access.delivering)
       // After an error also the same value, so that subscribers know that it is current.
-      let value = isChanged || next.isStale ? content.value : nil
+      let outcome = isChanged || next.isStale ? content.outcome : nil
       self.content.withLock { $0 = content }
       state.withLock { state in
-        if let value { state.value = value }
+        if case .success(let value) = outcome { state.value = value }
         state.progress.advance(through: through)
       }
-      if let value { send(.success(value), to: next.hub) }
+      if let outcome { send(outcome, to: next.hub) }
       return through <= set.position
     } catch {
       self.content.withLock { $0 = content }

@@ -14,6 +14,8 @@ enum Limits {
   static let eventNameLength = 1...200
   /// The size of one value: 16 MiB.
   static let valueBytes = 1 << 24
+  /// How deep the lists and objects of a JSON text in a profile can be nested: each level takes stack.
+  static let jsonDepth = 100
 
   /// The value as it is stored; throws `StoreError.Code.badValue` if the attribute cannot have it.
   ///

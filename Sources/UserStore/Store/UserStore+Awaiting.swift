@@ -45,6 +45,13 @@ extension UserStore {
   /// Returns a user as the synchronous `user` does, and reads it on one of the store's threads.
   public func user(_ id: User.ID) async throws -> User? { try await reader.awaiting { [self] in try user(id) } }
 
+  /// Returns a profile as the synchronous `profile` does, and reads it on one of the store's threads.
+  public func profile<Profile: UserStore.Profile>(
+    _ type: Profile.Type = Profile.self, of id: User.ID
+  ) async throws -> Profile? {
+    try await reader.awaiting { [self] in try profile(type, of: id) }
+  }
+
   /// Returns users as the synchronous `users` does, and reads them on one of the store's threads.
   public func users(matching query: Query = Query()) async throws -> [User] {
     try await reader.awaiting { [self] in try users(matching: query) }
@@ -62,6 +69,24 @@ extension UserStore {
     _ attribute: Attribute<Value>, of id: User.ID
   ) async throws -> Listenable<Value?> {
     try await reader.awaiting { [self] in try listenable(attribute, of: id) }
+  }
+
+  /// Returns a profile as the synchronous `listenable` does, and reads its value on one of the store's threads.
+  ///
+  /// - Throws: What the synchronous `listenable` throws, and `CancellationError`.
+  public func listenable<Profile: UserStore.Profile>(
+    _ type: Profile.Type, of id: User.ID
+  ) async throws -> Listenable<Profile?> {
+    try await reader.awaiting { [self] in try listenable(type, of: id) }
+  }
+
+  /// Returns a list of profiles as the synchronous `list` does, and reads its first rows on one of the store's threads.
+  ///
+  /// - Throws: What the synchronous `list` throws, and `CancellationError`.
+  public func list<Profile: UserStore.Profile>(
+    _ query: Query = Query(), as type: Profile.Type
+  ) async throws -> Listenable<ProfileRows<Profile>> {
+    try await reader.awaiting { [self] in try list(query, as: type) }
   }
 
   /// Returns a list as the synchronous `list` does, and reads its first rows on one of the store's threads.

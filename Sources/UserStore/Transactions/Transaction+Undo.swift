@@ -24,8 +24,13 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   mutating func undoingOnError<Result>(
     _ body: (inout Self) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    do { return try undoingOnAnyError { try body(&$0) } } catch { throw StoreError(error) }
+  }
+
+  /// Writes what `body` writes; if it throws any error, nothing of it.
+  mutating func undoingOnAnyError<Result>(_ body: (inout Self) throws -> Result) throws -> Result {
     try session.savepoint()
-    do throws(StoreError) {
+    do {
       let result = try body(&self)
       try session.releaseSavepoint()
       return result

@@ -154,8 +154,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     let current = try storedValue(attribute, of: id)
     guard current == expected else {
       try requireUser(id)
-      throw StoreError(
-        .conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
+      throw Self.conflict(attribute, of: id, current, expected)
     }
     return try update(attribute, of: id, to: value)
   }
@@ -250,6 +249,12 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
         rows += more
       }
     }
+  }
+
+  static func conflict(
+    _ attribute: AttributeName, of id: User.ID, _ current: StoredValue, _ expected: StoredValue
+  ) -> StoreError {
+    StoreError(.conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
   }
 
   private mutating func requireUser(_ id: User.ID) throws(StoreError) {

@@ -1,3 +1,5 @@
+import UserStore
+
 /// Mistakes that would be valid conditions but find nothing.
 extension ConditionText {
   // MARK: Several comparisons
@@ -10,7 +12,7 @@ extension ConditionText {
       return
     }
     let name = String(scalars[..<sign.lowerBound])
-    let asText = TypedText.isNumber(name) ? nil : asText(name, String(scalars[sign.lowerBound...])) { "; " + $0 }
+    let asText = JSON.isNumber(name) ? nil : asText(name, String(scalars[sign.lowerBound...])) { "; " + $0 }
     throw mistake("a condition has one comparison", at: place, hint: separated(scalars) + (asText ?? ""))
   }
 
@@ -30,7 +32,7 @@ extension ConditionText {
         hint: example + (asText(name, written + value) { "; " + $0 } ?? ""))
     }
     let bare = Self.bare(value)
-    guard bare != value, TypedText.isNumber(bare) || Self.unquoted(value) != nil else { return }
+    guard bare != value, JSON.isNumber(bare) || Self.unquoted(value) != nil else { return }
     throw mistake(
       "the quotes and parentheses would belong to the value", at: sign.upperBound..<scalars.count,
       hint: question(Self.bare(name) + written + bare) + (asText(name, written + value) { " (\($0))" } ?? ""))
@@ -98,7 +100,7 @@ extension ConditionText {
   /// The two conditions of a range such as `18<age<30`; nil for any other text.
   private static func range(in scalars: [Unicode.Scalar]) -> [String]? {
     let pieces = scalars.split { "<>=".unicodeScalars.contains($0) }
-    guard pieces.count == 3, TypedText.isNumber(String(pieces[0]).trimmed) else { return nil }
+    guard pieces.count == 3, JSON.isNumber(String(pieces[0]).trimmed) else { return nil }
     let name = String(pieces[1]).trimmed
     let signs = [pieces[0].endIndex..<pieces[1].startIndex, pieces[1].endIndex..<pieces[2].startIndex]
     guard let flipped = flipped[String(scalars[signs[0]])] else { return nil }
@@ -114,7 +116,7 @@ extension ConditionText {
   func doubt(_ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>) -> TextError? {
     let written = String(scalars[sign])
     let value = String(scalars[sign.upperBound...])
-    if TypedText.isNumber(name), !TypedText.isNumber(value) {
+    if JSON.isNumber(name), !JSON.isNumber(value) {
       return mistake(
         "the attribute goes on the left", at: 0..<name.unicodeScalars.count,
         hint: Self.flipped[written].map { question(value + $0 + name) } ?? Self.operatorList)

@@ -96,7 +96,7 @@ package struct ConditionText: Sendable {
     _ scalars: [Unicode.Scalar], name: String, _ sign: Range<Int>, isText: Bool
   ) throws(TextError) {
     let value = String(scalars[sign.upperBound...])
-    let hasPadding = !isText && value.trimmed != value && TypedText.isNumber(value.trimmed)
+    let hasPadding = !isText && value.trimmed != value && JSON.isNumber(value.trimmed)
     guard name.trimmed != name || hasPadding else { return }
     let before = scalars[..<sign.lowerBound].reversed().prefix { $0.properties.isWhitespace }.count
     let after = scalars[sign.upperBound...].prefix { $0.properties.isWhitespace }.count

@@ -52,7 +52,7 @@ package struct ValueCondition: Sendable {
 
   private func hint(for mistake: TextError) -> String? {
     if attribute == .hairColor { return mistake.hint }
-    if TypedText.isInteger(text) { return "\(text).0 is a real number" }
+    if JSON.isInteger(text) { return "\(text).0 is a real number" }
     return notation == .options ? mistake.hint : "k:=TEXT compares with any text"
   }
 

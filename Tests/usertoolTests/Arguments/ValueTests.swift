@@ -7,10 +7,10 @@ import UserStoreText
 @Suite(.bounded) struct `Values of the tool` {
   @Test func `numbers follow the JSON grammar`() {
     for text in ["0", "-0", "10", "-7", "1.5", "0.5", "1e9", "1E+9", "-1.5e-3"] {
-      #expect(TypedText.isNumber(text), "\(text)")
+      #expect(JSON.isNumber(text), "\(text)")
     }
     for text in ["", "-", "+1", "01", "-01", "1.", ".5", "1e", "0x1", "1 ", "NaN", "inf", "1_0", "١"] {
-      #expect(!TypedText.isNumber(text), "\(text)")
+      #expect(!JSON.isNumber(text), "\(text)")
     }
   }
 

@@ -32,7 +32,7 @@ import Testing
   @Test func `bash completes commands, options, their values, users and attributes`() throws {
     let workspace = try Workspace()
     for name in ["Ann Lee", "Anton", "Zoë", "7"] { try workspace.run("add", name, "--set", "age=1") }
-    #expect(try offered("ren", in: workspace) == ["rename"])
+    #expect(try offered("ren", in: workspace) == ["rename", "rename-attribute"])
     #expect(try offered("import", "--rej", in: workspace) == ["--rejects"])
     #expect(try offered("list", "--format", "js", in: workspace) == ["json", "jsonl"])
     #expect(try offered("get", "An", in: workspace) == ["Ann\\ Lee", "Anton"])

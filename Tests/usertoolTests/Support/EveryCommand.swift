@@ -24,6 +24,7 @@ enum EveryCommand {
     Line("get 99", 3), Line("list"), Line("list --sort note:desc --limit 2"), Line("list --count"),
     Line("list --where age=>18", 64), Line("list --follow --timeout 1ms", 124),
     Line("list --count --follow --timeout 1ms", 124), Line("rename 1 Zoé --dry-run"), Line("set 1 age=42 --dry-run"),
+    Line("rename-attribute age years --dry-run"),
     Line("remove 1 --dry-run"), Line("watch --timeout 1ms", 124), Line("watch --initial all --timeout 1ms", 124),
     Line("watch --per-change --timeout 1ms", 124), Line("log"), Line("log --limit 3"),
     Line("post invited --about 1 --dry-run"), Line("undo --dry-run"),

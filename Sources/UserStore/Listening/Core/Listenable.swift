@@ -208,6 +208,17 @@ public final class Listenable<Value: Sendable>: Sendable {
 }
 
 extension ListenableBacking {
+  /// The same rounds and names, with values that a closure makes of those of this one.
+  func map(_ transform: @escaping @Sendable (ErasedValue) -> ErasedValue) -> ListenableBacking {
+    ListenableBacking(
+      value: { transform(value()) }, names: names, handleError: handleError,
+      bind: { name, terms, action in
+        bind(name, terms) { round in
+          try action(SignalRound(position: round.position, content: round.content.map(transform)))
+        }
+      }, unbind: unbind)
+  }
+
   /// A value in memory: `first`, and then the value of each round of a hub.
   static func keeping(
     _ first: ErasedValue, onError: @escaping ListenerErrors.Handler

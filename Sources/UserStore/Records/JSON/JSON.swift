@@ -1,12 +1,13 @@
 /// A JSON value, which the library and usertool print, and which the library's `Codable` types encode.
 ///
 /// The text is not Foundation's, whose encoder keeps neither the order of members nor the difference between `1` and `1.0`.
-package indirect enum JSON {
+package enum JSON {
   case null
   case bool(Bool)
   case integer(Int64)
   case real(Double)
   case text(String)
+  case list([JSON])
   case object([(name: String, value: JSON)])
 }
 
@@ -27,6 +28,13 @@ extension JSON: CustomStringConvertible {
     case .integer(let integer): bytes += String(integer).utf8
     case .real(let real): bytes += Self.text(of: real).utf8
     case .text(let text): Self.append(text, to: &bytes)
+    case .list(let values):
+      bytes.append(UInt8(ascii: "["))
+      for (index, value) in values.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        value.append(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
     case .object(let members):
       bytes.append(UInt8(ascii: "{"))
       for (index, member) in members.enumerated() {
@@ -104,6 +112,7 @@ extension JSON: Encodable {
     case .integer(let integer): try integer.encode(to: encoder)
     case .real(let real): try real.encode(to: encoder)
     case .text(let text): try text.encode(to: encoder)
+    case .list(let values): try values.encode(to: encoder)
     case .object(let members):
       var container = encoder.container(keyedBy: TextKey.self)
       for member in members { try container.encode(member.value, forKey: TextKey(member.name)) }

@@ -46,7 +46,7 @@ enum CSVField {
     let trimmed = text.trimmed
     // For data with a mistake, this throws the error of the command line's notation.
     if trimmed.utf8.first == UInt8(ascii: "{") { return try TypedText.value(of: text) }
-    guard TypedText.isNumber(trimmed), let number = try? TypedText.value(of: trimmed) else { return .text(text) }
+    guard JSON.isNumber(trimmed), let number = try? TypedText.value(of: trimmed) else { return .text(text) }
     // A store has no −0.0.
     let stored = number == .real(0) ? .real(0) : number
     return stored.bare == trimmed ? stored : .text(text)

@@ -18,7 +18,8 @@ enum EveryName {
   static let types: [Any.Type] = [
     Attribute<Int>.self, AttributeName.self, (any AttributeValue).self, Bag<Int>.self, Bag<Int>.Token.self,
     BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
-    BindingError.self, BindingError.Reason.self, DatabaseAddress.self, DeliveryPlace.self, LatestValues<Int>.self,
+    BindingError.self, BindingError.Reason.self, DatabaseAddress.self, DeliveryPlace.self,
+    (any JSONAttributeValue).self, LatestValues<Int>.self,
     LatestValues<Int>.Iterator.self, Listenable<Int>.self, ListenerToken.self, MainActorPlace.self,
     (any NotificationHandler).self, ObservableList.self, ObservableList.Slice.self, ObservableUser.self,
     Observers<Handler>.self,
@@ -32,7 +33,8 @@ enum EveryName {
     UserStore.Configuration.Access.self, UserStore.Configuration.Durability.self, UserStore.Consumer.self,
     UserStore.Consumer.Iterator.self, UserStore.Consumer.Start.self, UserStore.ConsumerInfo.self,
     UserStore.Cursor.self, UserStore.Finding.self, UserStore.Finding.Kind.self, UserStore.Finding.Severity.self,
-    UserStore.ListenerInfo.self, UserStore.Listeners.self, UserStore.Purge.self,
+    UserStore.ListenerInfo.self, UserStore.Listeners.self, (any UserStore.Profile).self,
+    UserStore.ProfileRows<Account>.self, UserStore.ProfileRows<Account>.Row.self, UserStore.Purge.self,
     UserStore.Query.self, UserStore.Query.Position.self, UserStore.Reading.self,
     UserStore.RetentionPolicy.self, UserStore.RetentionPolicy.Limits.self,
     UserStore.Revision.self, UserStore.RowChanges.self, UserStore.RowChanges.Move.self,
@@ -45,6 +47,8 @@ enum EveryName {
     _ read: borrowing UserStore.ReadTransaction, _ write: borrowing UserStore.WriteTransaction,
     _ generic: borrowing UserStore.Transaction<UserStore.Reading>
   ) {}
+
+  struct Account: UserStore.Profile {}
 
   final class Handler: NotificationHandler {
     func handle(_ notification: Int) {}

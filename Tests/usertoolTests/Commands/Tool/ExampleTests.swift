@@ -26,7 +26,8 @@ import Testing
     usertool export users.jsonl -q; usertool export users.csv -q; usertool export | gzip > huge.jsonl.gz
     printf 'name,age\\nAnn,1,2\\n' > people.csv; printf 'Kunde;PLZ\\nAnn;01067\\n' > kunden.csv
     """,
-    "completion": "mkdir -p .zfunc .config/fish/completions", "undo": "usertool rename 7 Zoe -q",
+    "completion": "mkdir -p .zfunc .config/fish/completions", "rename-attribute": "usertool set 7 mail=x -q",
+    "undo": "usertool rename 7 Zoe -q",
     "init": "sqlite3 \"$USERTOOL_DB\" .dump | sqlite3 copy.db; unset USERTOOL_DB",
   ]
 

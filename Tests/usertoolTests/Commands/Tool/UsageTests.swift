@@ -4,8 +4,9 @@ import UserStore
 
 @Suite(.bounded) struct `Using the tool` {
   private static let commands = [
-    "init", "add", "get", "list", "rename", "set", "remove", "watch", "log", "undo", "consumers", "listeners", "backup",
-    "restore", "check", "compact", "purge", "export", "import", "demo", "completion", "man",
+    "init", "add", "get", "list", "rename", "rename-attribute", "set", "remove", "watch", "log", "undo", "consumers",
+    "listeners",
+    "backup", "restore", "check", "compact", "purge", "export", "import", "demo", "completion", "man",
   ]
 
   @Test func `the help of each command starts with examples and fits into 80 columns`() throws {

@@ -1,9 +1,7 @@
-package import UserStore
-
-/// Reads a record from JSON, strictly as in RFC 8259.
+/// Reads JSON, strictly as in RFC 8259.
 ///
-/// It reads only an object of plain values, or an object of such objects. It rejects a list or a deeper object where it starts,
-/// so that deep nesting costs nothing.
+/// A record is an object of plain values, or one whose members are such objects. A list or a further nested object in it is
+/// rejected where it starts, so that deep nesting costs nothing. `value(in:)` reads any value, nested up to a limit.
 package struct JSONScanner {
   package struct Mistake: Error {
     package let offset: Int
@@ -39,7 +37,7 @@ package struct JSONScanner {
   }
 
   /// The members of an object; each must be a record with one of the names.
-  mutating func records(named names: [String]) throws(Mistake) -> [(name: String, members: Members)] {
+  package mutating func records(named names: [String]) throws(Mistake) -> [(name: String, members: Members)] {
     let example = names.first.map { "{\"\($0)\": {…}}" } ?? "{}"
     skipSpace()
     guard next == UInt8(ascii: "{") else { throw mistake("expected an object: \(example)") }
@@ -114,7 +112,7 @@ package struct JSONScanner {
     return value
   }
 
-  private mutating func word(_ word: String, _ value: StoredValue) throws(Mistake) -> StoredValue {
+  private mutating func word<Value>(_ word: String, _ value: Value) throws(Mistake) -> Value {
     guard bytes[position...].starts(with: word.utf8) else { throw mistake("expected a value") }
     position += word.utf8.count
     return value
@@ -125,16 +123,75 @@ package struct JSONScanner {
     let end = bytes[position...].firstIndex { !Self.numberLetters.contains($0) } ?? bytes.endIndex
     let text = String(decoding: bytes[position..<end], as: UTF8.self)
     position = end
-    guard TypedText.isNumber(text) else { throw start.mistake("\(text.prefix(40)) is not a number") }
-    do throws(TextError) { return try TypedText.value(of: text) } catch {
-      let reason =
-        TypedText.isInteger(text)
-        ? "does not fit into 64 bits" : "is too large for a real number; 1e999 and -1e999 are infinite"
-      throw start.mistake("\(text.prefix(40)) \(reason)")
+    guard JSON.isNumber(text) else { throw start.mistake("\(text.prefix(40)) is not a number") }
+    if JSON.isInteger(text) {
+      if let integer = Int64(text) { return .integer(integer) }
+      throw start.mistake("\(text.prefix(40)) does not fit into 64 bits")
     }
+    // Infinity has one spelling: any other number would be changed.
+    if let real = Double(text), real.isFinite || ["1e999", "-1e999"].contains(text) { return .real(real) }
+    throw start.mistake("\(text.prefix(40)) is too large for a real number; 1e999 and -1e999 are infinite")
   }
 
   private static let numberLetters = Set("+-.0123456789Ee".utf8)
+
+  // MARK: Any value
+
+  /// The value of a text; nil if the text is not JSON, or is nested more than `Limits.jsonDepth` times.
+  ///
+  /// Numbers that the library does not write are rounded to real ones, as by nearly every parser.
+  static func value(in text: String) -> JSON? {
+    var scanner = JSONScanner(Array(text.utf8)[...], in: .text)
+    scanner.skipSpace()
+    do throws(Mistake) {
+      let value = try scanner.json(depth: 0)
+      try scanner.end()
+      return value
+    } catch {
+      return nil
+    }
+  }
+
+  private mutating func json(depth: Int) throws(Mistake) -> JSON {
+    switch next {
+    case UInt8(ascii: "\""): return .text(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      guard depth < Limits.jsonDepth else { throw mistake("the values are nested too deeply") }
+      return try next == UInt8(ascii: "{") ? object(depth: depth + 1) : list(depth: depth + 1)
+    default: return try jsonNumber()
+    }
+  }
+
+  private mutating func object(depth: Int) throws(Mistake) -> JSON {
+    var members: [(name: String, value: JSON)] = []
+    try object { scanner, name, _ throws(Mistake) in members.append((name, try scanner.json(depth: depth))) }
+    return .object(members)
+  }
+
+  private mutating func list(depth: Int) throws(Mistake) -> JSON {
+    var values: [JSON] = []
+    position += 1
+    skipSpace()
+    if take("]") { return .list(values) }
+    while true {
+      values.append(try json(depth: depth))
+      skipSpace()
+      if take("]") { return .list(values) }
+      guard take(",") else { throw mistake("expected a comma or ]") }
+      skipSpace()
+    }
+  }
+
+  private mutating func jsonNumber() throws(Mistake) -> JSON {
+    let end = bytes[position...].firstIndex { !Self.numberLetters.contains($0) } ?? bytes.endIndex
+    let text = String(decoding: bytes[position..<end], as: UTF8.self)
+    guard JSON.isNumber(text), let real = Double(text) else { throw mistake("expected a value") }
+    position = end
+    return JSON.isInteger(text) ? Int64(text).map { .integer($0) } ?? .real(real) : .real(real)
+  }
 
   // MARK: Structure
 

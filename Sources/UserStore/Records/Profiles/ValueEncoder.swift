@@ -1,0 +1,69 @@
+/// Encodes one value into an `EncodedValue`.
+///
+/// Its containers have one generic method for all types, which also serves the requirements for each type of number.
+struct ValueEncoder: Encoder {
+  let value: EncodedValue
+
+  var codingPath: [any CodingKey] { value.path }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    value.beginMembers()
+    return KeyedEncodingContainer(Members<Key>(value: value))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    value.beginList()
+    return Elements(value: value)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { Single(value: value) }
+
+  private struct Single: SingleValueEncodingContainer {
+    let value: EncodedValue
+    var codingPath: [any CodingKey] { value.path }
+
+    func encodeNil() { value.encodeNothing() }
+    func encode<Value: Encodable>(_ new: Value) throws { try value.encode(new) }
+  }
+
+  private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let value: EncodedValue
+    var codingPath: [any CodingKey] { value.path }
+
+    func encodeNil(forKey key: Key) { _ = value.member(key) }
+    func encode<Value: Encodable>(_ new: Value, forKey key: Key) throws { try value.member(key).encode(new) }
+
+    func nestedContainer<Nested: CodingKey>(
+      keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+      ValueEncoder(value: value.member(key)).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+      ValueEncoder(value: value.member(key)).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { ValueEncoder(value: value.member(TextKey("super"))) }
+    func superEncoder(forKey key: Key) -> any Encoder { ValueEncoder(value: value.member(key)) }
+  }
+
+  private struct Elements: UnkeyedEncodingContainer {
+    let value: EncodedValue
+    var codingPath: [any CodingKey] { value.path }
+    var count: Int { value.count }
+
+    func encodeNil() { _ = value.append() }
+    func encode<Value: Encodable>(_ new: Value) throws { try value.append().encode(new) }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+      ValueEncoder(value: value.append()).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+      ValueEncoder(value: value.append()).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder { ValueEncoder(value: value.append()) }
+  }
+}
