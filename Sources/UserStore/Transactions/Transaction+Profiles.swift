@@ -44,7 +44,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   public mutating func update<Profile: UserStore.Profile>(
     _ type: Profile.Type, of id: UserStore.User.ID, _ change: (inout Profile) throws -> Void
   ) throws {
-    guard let user = try user(id) else { throw Self.noUser(id) }
+    guard let user = try user(id) else { throw StoreError.noUser(id) }
     _ = try update(type, of: user, change)
   }
 
@@ -101,7 +101,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   ) throws(StoreError) {
     let expected = try original.encodedAttributes()
     let differences = try edited.encodedAttributes().differences(from: expected)
-    guard let user = try user(id) else { throw Self.noUser(id) }
+    guard let user = try user(id) else { throw StoreError.noUser(id) }
     if differences.isEmpty { return }
     // Compared as values of the profile: another program may have stored the same date in another format.
     let current = try user.profile(Profile.self).encodedAttributes()

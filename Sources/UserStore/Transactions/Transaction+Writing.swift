@@ -226,6 +226,17 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try session.append(.event(name: name, payload: payload, about: id))
   }
 
+  /// Posts an event as `post` does, with a payload of JSON.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the event.
+  ///   - payload: Encoded as a property of a profile is: as JSON text, in which the members of an object are sorted.
+  ///   - id: The user that the event is about.
+  /// - Throws: What `post` throws, and what the payload throws while it is encoded.
+  public mutating func post(_ name: String, json payload: some Encodable, about id: UserStore.User.ID? = nil) throws {
+    try post(name, .text(EncodedValue.json(of: payload)), about: id)
+  }
+
   /// The changes of this write so far, in order, for example to show what it would change before rolling it back.
   ///
   /// - Throws: `StoreError` if reading fails.

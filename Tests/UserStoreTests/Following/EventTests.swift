@@ -122,6 +122,20 @@ import Testing
     #expect(try store.allChanges(after: before).map { try $0.entryLines } == [["x"]])
   }
 
+  @Test func `a payload can be encoded as JSON, with sorted members`() throws {
+    struct Invitation: Codable {
+      let to: String
+      let by: Int
+    }
+    try store.write { users in
+      try users.post("invited", json: Invitation(to: "a\"", by: 2), about: zoe)
+      try users.post("list", json: [1, 2])
+      try users.post("text", json: "x")
+    }
+    let payloads = try store.allChanges().last?.events.map(\.payload)
+    #expect(payloads == [.text(#"{"by":2,"to":"a\""}"#), .text("[1,2]"), .text(#""x""#)])
+  }
+
   @Test func `an event of a write that fails is not delivered`() throws {
     let calls = Recorder<Int>()
     store.listeners.bind("all", to: .everything) { _ in calls.record(1) }

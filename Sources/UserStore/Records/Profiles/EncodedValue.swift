@@ -48,6 +48,13 @@ final class EncodedValue {
     }
   }
 
+  /// The JSON text of a value.
+  static func json(of payload: some Encodable) throws -> String {
+    let value = EncodedValue(path: [TextKey("payload")])
+    try value.encode(payload)
+    return value.json.description
+  }
+
   // MARK: Filling
 
   func encode(_ value: some Encodable) throws {
