@@ -4,17 +4,16 @@ import UserStore
 enum PostgresSchema {
   /// All migrations in order; a new one is a file in `migrations` and a line here.
   ///
-  /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know it cannot use the new layout.
+  /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know it cannot use the new layout. The first makes
+  /// layout 3 as a whole; databases of this layout may have been made by three earlier migrations, and have the same parts.
   static let migrations = [
-    Migration(1, "users_and_changes", PackageResources.m0001_users_and_changes_sql),
-    Migration(2, "cheaper_changes", PackageResources.m0002_cheaper_changes_sql),
-    Migration(3, "chosen_ids", PackageResources.m0003_chosen_ids_sql),
+    Migration(3, "users_and_changes", PackageResources.m0003_users_and_changes_sql)
   ]
 
   /// The layout that this version of the library creates.
-  static var latest: Int64 { Int64(migrations.count) }
-  /// The oldest usable layout: roles that do not own the schema cannot migrate.
-  private static let oldest: Int64 = 1
+  static var latest: Int64 { migrations[migrations.count - 1].number }
+  /// The oldest layout that can be migrated, and used as it is: roles that do not own the schema cannot migrate.
+  static var oldest: Int64 { migrations[0].number }
   private static let oldestServer = 150_000
 
   private static let selectVersion = PostgresStatement("read the version of the server", "SELECT version()")
@@ -26,13 +25,14 @@ enum PostgresSchema {
     SELECT m.layout::int8, m.min_client::int8, pg_has_role(s.nspowner, 'USAGE')
     FROM userstore.meta m JOIN pg_catalog.pg_namespace s ON s.oid = 'userstore'::regnamespace
     """)
-  // Takes the fingerprints of the known migrations; a newer one is not compared.
+  // Takes the number of the first migration, and the fingerprints of the later ones; one that is newer than these is not compared.
+  // The first is not compared either: three other migrations may have made the same parts, which `check` compares.
   private static let selectEdited = PostgresStatement(
     "check the migrations",
     """
     SELECT number::int8 FROM userstore.migrations
-    WHERE fingerprint <> (string_to_array($1, ','))[number] ORDER BY number LIMIT 1
-    """, .text)
+    WHERE number > $1 AND fingerprint <> (string_to_array($2, ','))[number - $1] ORDER BY number LIMIT 1
+    """, .int8, .text)
   private static let insertMigration = PostgresStatement(
     "record a migration",
     "INSERT INTO userstore.migrations (number, name, fingerprint) VALUES ($1::int8, $2, $3)", .int8, .text, .text)
@@ -79,13 +79,8 @@ enum PostgresSchema {
     let found = try state(on: connection)
     if access != .readOnly, found.isOwner, found.layout < latest {
       do throws(StoreError) { try migrate(connection) } catch {
-        guard error.code == .busy, found.layout >= oldest else { throw error }
+        guard error.code == .busy else { throw error }
       }
-    } else if found.layout < oldest {
-      throw StoreError(
-        .schemaTooOld,
-        "the database has layout \(found.layout), but this version of the library needs \(oldest): the owner of the schema must open it for writing once"
-      )
     }
     try checkMigrations(connection)
     try checkTriggers(connection)
@@ -111,7 +106,7 @@ enum PostgresSchema {
     version.hasPrefix("PostgreSQL ") && !version.contains("-YB-") && !version.contains("Cockroach")
   }
 
-  /// Returns the layout; throws if it is newer and excludes clients that do not know it.
+  /// Returns the layout; throws if it is too old, or newer and excludes clients that do not know it.
   private static func state(on connection: PostgresConnection) throws(StoreError) -> State {
     let found = try connection.run(selectState).first { row in
       State(layout: row.int8(0), oldestClient: row.int8(1), isOwner: row.bool(2))
@@ -120,6 +115,12 @@ enum PostgresSchema {
     guard found.oldestClient <= latest else {
       throw StoreError(
         .schemaTooNew, "the database has layout \(found.layout), which this version of the library does not know")
+    }
+    guard found.layout >= oldest else {
+      throw StoreError(
+        .schemaTooOld,
+        "the database has layout \(found.layout); this version of the library migrates databases from layout \(oldest) on",
+        hint: "export the users with the version of usertool that made the database, and import them into a new one")
     }
     return found
   }
@@ -148,12 +149,10 @@ enum PostgresSchema {
     }
   }
 
-  /// Throws if a migration was edited after it was applied.
-  ///
-  /// Databases from the time of the first migration have no record of it.
+  /// Throws if a migration after the first was edited after it was applied.
   private static func checkMigrations(_ connection: PostgresConnection) throws(StoreError) {
-    let known = migrations.map(\.fingerprint).joined(separator: ",")
-    if let edited = try connection.run(selectEdited, .text(known)).first(make: { $0.int8(0) }) {
+    let known = migrations.dropFirst().map(\.fingerprint).joined(separator: ",")
+    if let edited = try connection.run(selectEdited, .int8(oldest), .text(known)).first(make: { $0.int8(0) }) {
       throw StoreError(.schemaChanged, "migration \(edited) was edited after it was applied")
     }
   }

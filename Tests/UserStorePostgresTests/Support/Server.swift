@@ -47,6 +47,17 @@ enum Server {
     guard process.terminationStatus == 0 else { throw Failed(text: "scripts/postgres \(arguments) failed") }
   }
 
+  /// Restores a dump into an empty database, with psql, which `scripts/postgres run` puts in the PATH.
+  static func restore(_ dump: URL, into database: String) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", address(database), "-f", dump.path]
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failed(text: "psql -f \(dump.path) failed") }
+  }
+
   struct Failed: Error { let text: String }
 }
 
