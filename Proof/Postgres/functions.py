@@ -57,6 +57,7 @@ for _ in range(60):
             c.execute("INSERT INTO userstore.users (name, hair_color) SELECT repeat('x', %s), NULL FROM generate_series(1, %s)", (r.choice([1, 10, 3000]), r.choice([1, 1, 1, 2, 30])))
             if r.random() < .4: c.execute("DELETE FROM userstore.users WHERE id = (SELECT min(id) FROM userstore.users)")
             if r.random() < .4: c.execute("INSERT INTO userstore.attributes (user_id, name, bytes) SELECT max(id), 'a', %s FROM userstore.users HAVING count(*) > 0 ON CONFLICT (user_id, name) DO UPDATE SET bytes = EXCLUDED.bytes", (os.urandom(r.choice([0, 5, 9000])),))
+        if r.random() < .4: c.execute("SELECT userstore.post(%s, %s, (SELECT max(id) FROM userstore.users WHERE %s), payload_bytes => %s)", (r.choice(["é", "e" * 200]), *r.choice([(p, r.random() < .7, b) for p, b in ((None, None), ("", None), ("p" * 3000, None), (None, b"\0"))])))
         if r.random() < .7: c.execute("SELECT userstore.end_set(%s, %s)", (r.randrange(-2**63, 2**63), r.choice([None, "", "app"])))
     if r.random() < .5: c.execute(r.choice(["SELECT userstore.place()", "SELECT userstore.end_set(5, 'last', true)"]))
     c.execute("COMMIT")
@@ -68,7 +69,8 @@ ROWS = 'seq, op, "user", attribute, old_t, old_b, new_t, new_b, nonce, at, is_fo
 def log(): return all_(owner, f"SELECT {VIEW} FROM userstore.log ORDER BY seq")
 def size(row):
     old = 8 if row[1] == 0 else len((row[4] or "").encode()) + len(row[5] or b"")
-    return 64 + old + len((row[6] or "").encode()) + len(row[7] or b"")
+    return 64 + old + len((row[6] or "").encode()) + len(row[7] or b"") + others.get(row[0], 0)
+others = {}  # the sizes of payloads of other kinds, by the row
 def page(rows, max_rows, max_bytes):
     found, total = [], 0
     for row in rows[:max_rows]:
@@ -98,7 +100,8 @@ def compare(rows):
         found = page([x for x in rows if a < x[0] <= b], n, size_limit)
         expect(f"size_of({a}, {b}, {n})", one(reader, "SELECT * FROM userstore.size_of(%s, %s, %s, %s)", a, b, n, size_limit), (found[-1][0] if found else a, sum(map(size, found))))
         u = r.choice(rows)[2]
-        if u: expect(f"changes_of({u})", all_(reader, "SELECT * FROM userstore.changes_of(%s, %s, %s, %s)", u, a, b, n), [(x[0], size(x), x[12]) for x in rows if x[2] == u and x[1] and a < x[0] <= b][:n])
+        # A purge leaves the name of an event, and notes of earlier purges.
+        if u: expect(f"changes_of({u})", all_(reader, "SELECT * FROM userstore.changes_of(%s, %s, %s, %s)", u, a, b, n), [(x[0], size(x) - (len(x[4].encode()) if x[1] == 6 else 0), x[12] or x[1] == 6 and x[6:8] == (None, None)) for x in rows if x[2] == u and x[1] not in (0, 5) and a < x[0] <= b][:n])
         expect(f"log_state({a})", one(reader, "SELECT last, nonce FROM userstore.log_state(%s)", a), (end, by[a][8] if a in by else None))
     expect("head", one(reader, "SELECT seq, nonce FROM userstore.head()"), (end, rows[-1][8]))
     expect("extent", one(reader, "SELECT first, last FROM userstore.extent(0)"), (rows[0][0], end))
@@ -107,6 +110,7 @@ def compare(rows):
 
 rows = log()
 expect("places", [x[0] for x in rows], list(range(1, rows[-1][0] + 1)))
+expect("events in the log", any(x[1] == 6 and x[2] for x in rows) and any(x[1] == 6 and not x[2] for x in rows), True)
 compare(rows)
 
 # The rows of a transaction before it has a place, and after.
@@ -144,10 +148,66 @@ c.execute("UPDATE userstore.users SET name = 'notified' WHERE name = 'own'")
 expect("notification", next(l.notifies()).payload, str(begin + 8))
 l.close()
 
+# Events: with every kind of payload, of any program, in order with the changes of the transaction.
+EVENTS = 'SELECT op, "user", attribute, old_t, new_i, new_r, new_t, new_b, new_x, is_foreign FROM userstore.log_rows(%s, %s, 100)'
+before = one(reader, "SELECT seq FROM userstore.head()")[0]
+u = one(c, "INSERT INTO userstore.users (name) VALUES ('host') RETURNING id")[0]
+c.execute(f"BEGIN; SELECT userstore.post('invited', '{{}}', about => {u}); UPDATE userstore.users SET name = 'guest' WHERE id = {u}; SELECT userstore.post('closed'); COMMIT")
+c.execute("SELECT userstore.post(%s, payload_integer => -5)", ("\U0001F600" * 200,))
+c.execute("SELECT userstore.post('é', payload_real => 0.5), userstore.post('é', payload_bytes => '\\x00'), userstore.post('é', payload_raw => '\\xff')")
+c.execute("SELECT userstore.post('many', g::text) FROM generate_series(1, 3) g")
+c.execute("BEGIN; SELECT userstore.post('undone'); ROLLBACK")
+c.execute("BEGIN; SELECT userstore.post('first'); SELECT userstore.end_set(1, 'app'); SELECT userstore.post('second'); SAVEPOINT s; SELECT userstore.post('undone'); ROLLBACK TO s; SELECT userstore.end_set(2, NULL, true); SELECT userstore.post('after the place'); COMMIT")
+c.execute("BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SELECT userstore.post('at once'); SELECT userstore.post('at once'); COMMIT")
+NOTHING, FOREIGN, OWN = (None,) * 5, (0, None) + (None,) * 7 + (True,), lambda o: (0, None, o) + (None,) * 6 + (False,)
+def event(name, about=None, **value): return (6, about, None, name, value.get("i"), value.get("r"), value.get("t"), value.get("b"), value.get("x"), False)
+expect("events", all_(reader, EVENTS, before + 3, 2**62), [
+    event("invited", u, t="{}"), (2, u, "name", "host", None, None, "guest", None, None, False), event("closed"), FOREIGN,
+    event("\U0001F600" * 200, i=-5), FOREIGN, event("é", r=.5), event("é", b=b"\0"), event("é", x=b"\xff"), FOREIGN,
+    event("many", t="1"), event("many", t="2"), event("many", t="3"), FOREIGN,
+    event("first"), OWN("app"), event("second"), OWN(None), event("after the place"), FOREIGN,
+    event("at once"), FOREIGN, event("at once"), FOREIGN])
+others = {seq: 1 if raw else 8 for seq, raw in all_(owner, "SELECT seq, new_x IS NOT NULL FROM userstore.log WHERE op = 6 AND num_nonnulls(new_i, new_r, new_x) = 1")}
+expect("check of events", all_(owner, "SELECT * FROM userstore.check(true)"), [])
+for what, arguments, error in [("no name", "NULL", errors.NullValueNotAllowed), ("an empty name", "''", errors.InvalidParameterValue), ("a long name", "repeat('é', 201)", errors.InvalidParameterValue),
+    *((f"a name with U+{x:04X}", f"'a' || chr({x})", errors.InvalidParameterValue) for x in (1, 9, 0x1F, 0x7F, 0x80, 0x85, 0x9F)),
+    ("two payloads", "'x', '', payload_raw => ''", errors.InvalidParameterValue), ("NaN", "'x', payload_real => 'NaN'", errors.InvalidParameterValue),
+    *((f"an endless {k}", f"'x', {k} => {v}", errors.ProgramLimitExceeded) for k, v in (("payload", "repeat('é', 8388609)"), ("payload_bytes", "convert_to(repeat('x', 16777217), 'UTF8')"), ("payload_raw", "convert_to(repeat('x', 16777217), 'UTF8')"))),
+    ("an event about nobody", "'x', about => 1099511627776", errors.ForeignKeyViolation)]:
+    refused(what, c, f"SELECT userstore.post({arguments})", error)
+for name in (" ", "~", "\u00a0", "a\\b'\"", "é" * 200): expect(f"the name {name}", one(c, "SELECT userstore.post(%s)", name), ("",))
+c.execute("BEGIN; SELECT userstore.post('x', repeat('x', 16777216)); ROLLBACK")
+# The user of an event stays until the transaction ends.
+c.execute(f"BEGIN; SELECT userstore.post('x', about => {u})")
+d.execute("SET lock_timeout = '50ms'")
+refused("removing the user of an event that is not committed", d, f"DELETE FROM userstore.users WHERE id = {u}", errors.LockNotAvailable)
+c.execute(f"ROLLBACK; BEGIN; DELETE FROM userstore.users WHERE id = {u}")
+refused("an event about a user who was removed", c, f"SELECT userstore.post('x', about => {u})", errors.ForeignKeyViolation)
+d.execute("RESET lock_timeout")
+# A purge removes the payload, not the name, and is noted.
+refused("a note of the purge of a user who exists", c, f"SELECT userstore.note_purged({u})", errors.RestrictViolation)
+refused("a note of the purge of nobody", c, "SELECT userstore.note_purged(NULL)", errors.NullValueNotAllowed)
+c.execute(f"DELETE FROM userstore.users WHERE id = {u}")
+c.execute("BEGIN; SELECT userstore.begin_writing(true)")
+found = all_(c, "SELECT seq, bytes, is_blank FROM userstore.changes_of(%s, 0, %s, 100)", u, 2**62)
+expect("rows about a user", [x[1:] for x in found], [(68, False), (64, False), (66, False), (73, False), (69, False), (64, False)])
+for seq, *_ in found: expect("blank", one(c, "SELECT userstore.blank(%s, %s)", seq, u), (True,))
+c.execute(f"SELECT userstore.note_purged({u}); SELECT userstore.end_set(3, NULL, true); COMMIT")
+last = one(reader, "SELECT seq FROM userstore.head()")[0]
+expect("the note of a purge", all_(reader, EVENTS, last - 2, last), [(5, u, None) + (None,) * 6 + (False,), OWN(None)])
+expect("a purged event", all_(reader, 'SELECT "user", old_t, new_t, is_blank FROM userstore.log_rows(%s, %s, 1)', before + 3, before + 4), [(u, "invited", None, True)])
+expect("purged rows", all_(c, "SELECT bytes, is_blank FROM userstore.changes_of(%s, 0, %s, 100)", u, 2**62), [(64, True)] * 6)
+expect("the note itself has nothing to remove", one(c, "SELECT userstore.blank(%s, %s)", last - 1, u), (False,))
+expect("check after the purge of events", all_(owner, "SELECT * FROM userstore.check(true)"), [])
+# Notes of every kind are well-formed: also expectations, which nothing writes yet.
+owner.execute(f"BEGIN; INSERT INTO userstore.changes (n, op, \"user\", attribute, old_i, new_i, starts) VALUES (1, 4, {u}, 'age', 5, 5, true), (2, 4, {u}, 'city', NULL, NULL, false); SELECT userstore.place()")
+expect("check of expectations", all_(owner, "SELECT * FROM userstore.check(true)"), [])
+owner.execute("ROLLBACK")
+
 # Purging.
 rows = log()
 there = {x for x, in all_(owner, "SELECT id FROM userstore.users")}
-victim = next(x for x in rows if x[1] and (x[6] or x[7]) and x[2] not in there)
+victim = next(x for x in rows if x[2] and (x[6] or x[7]) and x[2] not in there)
 refused("purging a user who exists", c, "SELECT userstore.blank(%s, %s)", errors.RestrictViolation, next((x[0], x[2]) for x in rows if x[1] and x[2] in there))
 expect("blank", one(c, "SELECT userstore.blank(%s, %s)", victim[0], victim[2]), (True,))
 expect("not of another user", one(c, "SELECT userstore.blank(%s, %s)", victim[0], 2**40), (False,))
@@ -183,13 +243,14 @@ expect("goes on", one(reader, "SELECT seq FROM userstore.head()"), (rows[-1][0] 
 DENIED = errors.InsufficientPrivilege
 for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALUES (9, 8, 1, '5', now(), now())", "UPDATE userstore.meta SET epoch = 1",
     "SELECT setval('userstore.placed', 1)", "SELECT userstore.finish('5', 1, '', false, true)", "SELECT userstore.has_place()", "SELECT userstore.refuse_attribute(NULL)",
+    "SELECT userstore.append_note(6::smallint, NULL, 'x', 1, NULL, NULL, NULL, NULL)",
     "SELECT userstore.renew()", "SELECT userstore.is_last(5, '5')", "ALTER TABLE userstore.users DISABLE TRIGGER ALL", "SET session_replication_role = replica",
     "CREATE TABLE userstore.x (i int)", "TRUNCATE userstore.users CASCADE", "BEGIN; LOCK TABLE userstore.line IN EXCLUSIVE MODE", "BEGIN; LOCK TABLE userstore.writers IN ROW SHARE MODE",
     "BEGIN; LOCK TABLE userstore.ids IN SHARE MODE", "SELECT setval('userstore.users_id_seq', 1)", "INSERT INTO userstore.migrations VALUES (2, '', '')", "DROP FUNCTION userstore.place()",
     "CREATE TEMP TABLE t (id bigint, name text, hair_color text); CREATE TRIGGER t AFTER INSERT ON t REFERENCING NEW TABLE AS new_rows FOR EACH ROW EXECUTE FUNCTION userstore.users_added()"]:
     refused("a writer: " + sql, c, sql, DENIED)
     refused("a reader: " + sql, reader, sql, DENIED)
-for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.end_set(1, 'x', true)", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1",
+for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.end_set(1, 'x', true)", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1", "SELECT userstore.post('x')", "SELECT userstore.note_purged(1)",
     "SELECT FROM userstore.users FOR KEY SHARE", "BEGIN; LOCK TABLE userstore.users IN ROW SHARE MODE", "SELECT nextval('userstore.users_id_seq')"]:
     refused("a reader: " + sql, reader, sql, DENIED)
 refused("TRUNCATE by the owner", owner, "TRUNCATE userstore.users CASCADE", errors.RestrictViolation)
@@ -209,8 +270,8 @@ for what, change in [("to NaN", "integer = NULL, real = 'NaN'"), ("to two values
 e = connect("userstore_writer")
 e.execute("CREATE TEMP TABLE changes (LIKE userstore.changes); CREATE TEMP TABLE commits (LIKE userstore.commits); CREATE TEMP TABLE meta (LIKE userstore.meta); CREATE TEMP TABLE users (LIKE userstore.users); GRANT ALL ON changes, commits, meta, users TO PUBLIC; SET search_path = pg_temp, userstore, pg_catalog")
 before = one(reader, "SELECT seq FROM userstore.head()")[0]
-e.execute("BEGIN; SELECT userstore.begin_writing(true); INSERT INTO userstore.users (name) VALUES ('temp'); SELECT userstore.end_set(1, ''); SELECT userstore.place(); COMMIT; INSERT INTO userstore.users (name) VALUES ('temp')")
-expect("temporary tables", (one(e, "SELECT (SELECT count(*) FROM pg_temp.changes) + (SELECT count(*) FROM pg_temp.commits)")[0], one(e, "SELECT seq FROM userstore.head()")[0], one(reader, "SELECT seq FROM userstore.head()")[0]), (0, before + 6, before + 6))
+e.execute("BEGIN; SELECT userstore.begin_writing(true); INSERT INTO userstore.users (name) VALUES ('temp'); SELECT userstore.end_set(1, ''); SELECT userstore.place(); COMMIT; INSERT INTO userstore.users (name) VALUES ('temp'); SELECT userstore.post('temp', about => (SELECT max(id) FROM userstore.users))")
+expect("temporary tables", (one(e, "SELECT (SELECT count(*) FROM pg_temp.changes) + (SELECT count(*) FROM pg_temp.commits)")[0], one(e, "SELECT seq FROM userstore.head()")[0], one(reader, "SELECT seq FROM userstore.head()")[0]), (0, before + 7, before + 7))
 
 # Functions and operators of a schema that is first in the path are not called, nor its types used, wherever a function of the
 # owner was entered: here, each of them fails.
@@ -218,13 +279,13 @@ owner.execute('''DROP SCHEMA IF EXISTS hostile CASCADE; CREATE SCHEMA hostile;
     CREATE FUNCTION hostile.fail() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'called with the rights of %', current_user; END $$''')
 for name, arguments, result in [("now", "", "timestamptz"), ("clock_timestamp", "", "timestamptz"), ("pg_current_xact_id", "", "xid8"),
     ("pg_current_xact_id_if_assigned", "", "xid8"), ("setval", "regclass, bigint", "bigint"), ("setval", "regclass, bigint, boolean", "bigint"),
-    ("nextval", "regclass", "bigint"), ("pg_notify", "text, text", "void"), ("current_setting", "text", "text"), ("octet_length", "text", "int"),
+    ("nextval", "regclass", "bigint"), ("pg_notify", "text, text", "void"), ("current_setting", "text", "text"), ("octet_length", "text", "int"), ("octet_length", "bytea", "int"), ("length", "text", "int"),
     ("gen_random_uuid", "", "uuid"), ("uuid_hash_extended", "uuid, bigint", "bigint"), ("count", "bigint", "bigint"), ("max", "bigint", "bigint")]:
     owner.execute(f"CREATE FUNCTION hostile.{name}({arguments}) RETURNS {result} LANGUAGE sql AS 'SELECT hostile.fail(); SELECT NULL::{result}'" if result != "void"
         else f"CREATE FUNCTION hostile.{name}({arguments}) RETURNS void LANGUAGE sql AS 'SELECT hostile.fail()'")
 for operator, left, right, result in [(o, *t, "boolean") for o in ("=", "<>", "<", ">", ">=", "<=") for t in (("xid8", "xid8"), ("timestamptz", "timestamptz"), ("bigint", "bigint"),
     ("int", "int"), ("bigint", "int"), ("smallint", "int"), ("smallint", "smallint"), ("text", "text"), ("boolean", "boolean"))] \
-    + [("+", "int", "int", "int"), ("+", "bigint", "int", "bigint"), ("-", "bigint", "int", "bigint"), ("-", "bigint", "bigint", "bigint"), ("*<>", "record", "record", "boolean")]:
+    + [("+", "int", "int", "int"), ("+", "bigint", "int", "bigint"), ("-", "bigint", "int", "bigint"), ("-", "bigint", "bigint", "bigint"), ("~", "text", "text", "boolean"), ("*<>", "record", "record", "boolean")]:
     name = f"f{passed}{len(left + right)}{ord(operator[0])}{ord(operator[-1])}_{left}_{right}".replace(" ", "")
     body = "BEGIN PERFORM hostile.fail(); RETURN NULL; END"
     owner.execute(f"CREATE FUNCTION hostile.{name}({left}, {right}) RETURNS {result} LANGUAGE plpgsql AS $$ {body} $$; CREATE OPERATOR hostile.{operator} (LEFTARG = {left}, RIGHTARG = {right}, FUNCTION = hostile.{name})")
@@ -241,10 +302,11 @@ for level in "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE":
     e.execute(f"UPDATE userstore.attributes SET integer = 2 WHERE user_id {ID} {u}; UPDATE userstore.users SET name = 'x', hair_color = '#000000' WHERE id {ID} {u}")
     e.execute("SELECT userstore.next_base(); SELECT userstore.place(); ROLLBACK TO s")
     e.execute(f"DELETE FROM userstore.attributes WHERE user_id {ID} {u} AND name {ID} 'age'; DELETE FROM userstore.users WHERE id {ID} {u}")
+    e.execute(f"SELECT userstore.post('hostile', about => (SELECT id FROM userstore.users WHERE id {ID} (SELECT pg_catalog.max(id) FROM userstore.users))); SELECT userstore.note_purged({u})")
     e.execute("SELECT userstore.end_set(2, 'me', true); COMMIT")
     e.execute(f"INSERT INTO userstore.users (id, name) VALUES ({u + 10}, 'foreign')")
 e.execute("RESET search_path; DROP TABLE changes, commits, meta, users")
-expect("a hostile path", (one(reader, "SELECT seq FROM userstore.head()")[0] - before, all_(owner, "SELECT * FROM userstore.check(true)")), (3 * (6 + 3 + 1 + 5 + 1 + 3), []))
+expect("a hostile path", (one(reader, "SELECT seq FROM userstore.head()")[0] - before, all_(owner, "SELECT * FROM userstore.check(true)")), (3 * (6 + 3 + 1 + 5 + 2 + 1 + 3), []))
 owner.execute("DROP SCHEMA hostile CASCADE")
 
 # Ids are not given again (that the first one is not either, LayoutTests checks in a new database).
@@ -399,6 +461,7 @@ for code, said, sql in [
     ("permissions", "place() belongs to stranger", "ALTER FUNCTION userstore.place() OWNER TO stranger"),
     ("permissions", "everybody may execute finish", "GRANT EXECUTE ON FUNCTION userstore.finish TO PUBLIC"),
     ("permissions", "stranger may execute renew", "GRANT EXECUTE ON FUNCTION userstore.renew TO stranger"),
+    ("permissions", "stranger may execute append_note", "GRANT EXECUTE ON FUNCTION userstore.append_note TO stranger"),
     ("permissions", "stranger may INSERT on changes", "GRANT INSERT ON userstore.changes TO stranger"),
     ("permissions", "stranger may UPDATE on changes", "GRANT UPDATE (op) ON userstore.changes TO stranger"),
     ("permissions", "everybody may SELECT on users", "GRANT SELECT ON userstore.users TO PUBLIC"),
@@ -418,6 +481,9 @@ for code, said, sql in [
     ("log", "was not written by the triggers", f"UPDATE userstore.changes SET op = 7 WHERE n = 2 AND {XACT}"),
     ("log", "was not written by the triggers", f'UPDATE userstore.changes SET "user" = NULL WHERE n = 2 AND {XACT}'),
     ("log", "was not written by the triggers", f"UPDATE userstore.changes SET nonce = NULL WHERE op = 0 AND {XACT}"),
+    *(("log", "was not written by the triggers", f"SELECT userstore.post('x', 'y'); UPDATE userstore.changes SET {change} WHERE old_t = 'x' AND op = 6 AND xact = pg_current_xact_id(); SELECT userstore.place()") for change in (
+        "attribute = 'age'", "old_t = NULL", "old_i = 1", "new_i = 1", "nonce = 1", "first = 1", "op = 7", 'op = 5, "user" = 1', 'op = 4, "user" = 1', 'op = 4, "user" = 1, attribute = old_t', "op = 5, old_t = NULL, new_t = NULL",
+        "op = 4, attribute = old_t, new_t = old_t", 'op = 2, "user" = 1')),
     ("log", "and the one before it ends at", f"INSERT INTO userstore.changes (n, op, starts, nonce, first, nth, is_foreign, xact, started) SELECT n + 1, 0, false, 1, n, 2, true, xact, started FROM userstore.changes WHERE op = 0 AND {XACT}"),
     ("log", "the name of user %d differs from its last value", PAST + "UPDATE userstore.users SET name = 'past' WHERE id = %d" + AGAIN),
     ("log", "the age of user %d differs from its last value", PAST + "DELETE FROM userstore.attributes WHERE user_id = %d" + AGAIN),

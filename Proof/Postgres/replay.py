@@ -10,6 +10,7 @@ Judged:
   * every set of the library that was acknowledged is there, with its nonce and its rows, at the place that it was told;
   * readers with a cursor see each row once and in order, and never another nonce at their cursor;
   * a snapshot of the tables and the end of the log in that snapshot belong together: the rows after it lead to each later snapshot;
+  * every event of a committed transaction is in the log once, in the order in which its transaction posted it, and no other one;
   * ids that the store gave were never used before, except those that a program had chosen (the limit in README.md).
 """
 import argparse, collections, hashlib, multiprocessing as mp, os, random, subprocess, sys, time
@@ -43,7 +44,7 @@ def value(r):
 FOREIGN = {
     "insert": 4, "bulk": 2, "upsert": 2, "nothing": 1, "chosen": 1, "far": 1, "rename": 4, "same": 1, "many": 1, "delete": 3,
     "attribute": 6, "unset": 2, "negate": 3, "merge": 2, "copy": 2, "cte": 2, "savepoint": 2, "deferred": 3, "immediate": 2,
-    "both": 1, "nested": 1, "together": 2,
+    "both": 1, "nested": 1, "together": 2, "post": 3,
 }
 
 
@@ -117,20 +118,26 @@ def statement(c, r, op):
         c.execute("INSERT INTO userstore.users (name) VALUES ('deferred')")
     elif op == "immediate":
         c.execute("SET CONSTRAINTS ALL " + r.choice(["IMMEDIATE", "IMMEDIATE", "DEFERRED"]))
+    elif op == "post":
+        texts = [f"{os.getpid()}-{r.random()}" for _ in range(r.choice([1, 1, 3]))]
+        c.execute("SELECT userstore.post('replay', t, (SELECT id FROM userstore.users WHERE id = %s)) FROM unnest(%s::text[]) t", (u, texts))
+        r.posted += texts
 
 
 def foreign(seed, number, count):
     r = random.Random(f"{seed} foreign {number}")
-    stats = {}
+    stats = {"posted": []}
     def note(key): stats[key] = stats.get(key, 0) + 1
     c = connect()
     for _ in range(count):
+        r.posted = []
         isolation = r.choices(["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"], [6, 3, 2])[0]
         try:
             c.execute("RESET ROLE; SET session_replication_role = " + ("replica" if r.random() < .1 else "origin"))
             c.execute("SET ROLE userstore_writer")
             if r.random() < .25:  # without BEGIN
-                statement(c, r, r.choice(["rename", "attribute", "insert", "unset", "negate", "delete"]))
+                statement(c, r, r.choice(["rename", "attribute", "insert", "unset", "negate", "delete", "post"]))
+                stats["posted"].append(r.posted)
                 note("committed"); note("autocommit")
                 continue
             c.execute("BEGIN ISOLATION LEVEL " + isolation)
@@ -143,6 +150,7 @@ def foreign(seed, number, count):
                 c.execute("ROLLBACK"); note("rolled back")
                 continue
             c.execute("COMMIT"); note("committed"); note("committed " + isolation)
+            stats["posted"].append(r.posted)
             for op in ops: note(op)
         except psycopg.Error as e:
             note(f"{isolation}: {type(e).__name__}")
@@ -163,7 +171,7 @@ def own_place(c):
 def library(seed, number, count):
     """Writes in groups, as the library does. Returns the sets that were acknowledged: (nonce, last place, number of rows, origin)."""
     r = random.Random(f"{seed} library {number}")
-    stats, sets, bad = {}, [], []
+    stats, sets, bad = {"posted": []}, [], []
     def note(key): stats[key] = stats.get(key, 0) + 1
     c = connect()
     c.execute("SET ROLE userstore_writer")
@@ -174,13 +182,13 @@ def library(seed, number, count):
             except psycopg.errors.LockNotAvailable:
                 c.execute("ROLLBACK"); note("busy")
                 continue
-            group, base, end = [], None, 0
+            group, base, end, r.posted = [], None, 0, []
             for _ in range(r.randrange(1, 6)):
                 c.execute("SAVEPOINT member")
-                fails = r.random() < .2
+                fails, posted = r.random() < .2, len(r.posted)
                 for _ in range(r.randrange(0, 4)):
                     u = r.randrange(1, 40)
-                    op = r.choice(["insert", "rename", "attribute", "unset", "delete", "deferred"])
+                    op = r.choice(["insert", "rename", "attribute", "unset", "delete", "deferred", "post"])
                     if op in ("rename", "attribute", "unset"): c.execute("SELECT 1 FROM userstore.users WHERE id = %s FOR UPDATE", (u,))
                     statement(c, r, op)
                 if r.random() < .05 and not fails:  # the final position is asked for early
@@ -192,6 +200,7 @@ def library(seed, number, count):
                         base = now[0]; note("placed early")
                 if fails:
                     c.execute("ROLLBACK TO member"); note("member rolled back")
+                    del r.posted[posted:]
                     # The place was taken in the savepoint: now it has another one.
                     base = own_place(c)[0]
                     continue
@@ -204,7 +213,7 @@ def library(seed, number, count):
                 elif before[1] != before[0]: bad.append("end_set returned null although rows were logged")
                 c.execute("RELEASE member")
             if r.random() < .5:
-                for _ in range(r.randrange(0, 3)): statement(c, r, r.choice(["insert", "rename", "attribute", "unset", "delete", "deferred"]))
+                for _ in range(r.randrange(0, 3)): statement(c, r, r.choice(["insert", "rename", "attribute", "unset", "delete", "deferred", "post"]))
                 nonce, origin = r.randrange(-(2**63), 2**63), r.choice([None, "", "app", "é"])
                 OWN = "SELECT coalesce(max(seq) FILTER (WHERE op = 0), 0), count(*) FROM userstore.own_rows(0, 2147483647, 2147483647, 1000000000000)"
                 before = c.execute(OWN).fetchone()
@@ -222,6 +231,7 @@ def library(seed, number, count):
                 seen = [s for s, in c.execute("SELECT seq FROM userstore.log_rows(%s, %s, 100000, 1000000000000)", (begin, last)).fetchall()]
                 if seen != list(range(begin + 1, last + 1)): bad.append(f"the rows before the commit, from {begin} through {last}, are {seen[:5]} … ({len(seen)})")
             c.execute("COMMIT"); note("committed")
+            stats["posted"].append(r.posted)
             for nonce, n, rows, origin in group: sets.append((nonce, base + n, rows, origin))
             note(f"groups of {min(len(group), 3)}{'+' if len(group) > 3 else ''}")
         except psycopg.Error as e:
@@ -249,6 +259,7 @@ class Replay:
         self.chosen = {u for (u, a), v in self.state.items() if a == "name" and not is_given(v[2][1:-1])}
         self.lives = collections.defaultdict(list)  # where users were added and removed: place, op, name
         self.digests = {}
+        self.posted = []
 
     def apply(self, row):
         seq, op, u, a, *v = row[:14]
@@ -256,6 +267,10 @@ class Replay:
         if seq != self.place + 1: self.bad.append(f"{seq} follows {self.place}")
         self.place = seq
         if op == 0: return
+        if op > 3:
+            if op != 6 or a is not None or v[2] not in ("replay", "deferred") or v[7] is None: self.bad.append(f"{seq}: a malformed note: {row}")
+            if v[2] == "replay": self.posted.append(v[7])
+            return
         present = self.state.get((u, a), NONE)
         if old != present: self.bad.append(f"{seq}: op {op} user {u} {a}: the old value is {old}, but the log said {present}")
         if op == 2 and old == new: self.bad.append(f"{seq}: nothing changes")
@@ -337,6 +352,7 @@ CREATE OR REPLACE FUNCTION public.at_commit() RETURNS trigger LANGUAGE plpgsql A
     INSERT INTO public.others VALUES (NEW.id);
   ELSE  -- queued while the transaction commits: after the log has its place
     UPDATE userstore.users SET hair_color = '#00000' || (NEW.id % 10) WHERE id = NEW.id;
+    PERFORM userstore.post('deferred', NEW.id::text);
   END IF;
   RETURN NULL; END $$;
 CREATE CONSTRAINT TRIGGER others AFTER INSERT ON userstore.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.name = 'deferred') EXECUTE FUNCTION public.at_commit();
@@ -364,13 +380,15 @@ def run(seed, count, writers, libraries, readers, verbose=False):
     finally:  # the next run drops the schema
         for p in watching: p.terminate(); p.join()
 
-    total, bad = {}, []
+    total, bad, posted = {}, [], []
     for s in stats:
         bad += s.pop("unexpected", [])
+        posted += s.pop("posted")
         for k, n in s.items(): total[k] = total.get(k, 0) + n
     own = {}
     for s, sets, b in acknowledged:
         bad += b
+        posted += s.pop("posted")
         for k, n in s.items(): total["library: " + k] = total.get("library: " + k, 0) + n
         for nonce, place, rows, origin in sets: own[nonce] = (place, rows, origin)
 
@@ -398,7 +416,7 @@ def run(seed, count, writers, libraries, readers, verbose=False):
             else: foreign_sets += 1
             begin = seq + 1
         elif seq in ends: bad.append(f"the transaction through {seq} does not end with the end of a set")
-    bad += replay.bad
+    bad += replay.bad + judge_of_events(posted, replay.posted)
     if own: bad.append(f"{len(own)} acknowledged sets are lost, such as {next(iter(own.items()))}")
     d = difference("at the end", tables(c), replay.state)
     if d: bad.append(d)
@@ -413,8 +431,22 @@ def run(seed, count, writers, libraries, readers, verbose=False):
     bad += choose_and_give(c)
     looks = sum(s[3] for s in seen); compared = sum(s[4] for s in seen)
     print(f"seed {seed}: {total.get('committed', 0)} foreign commits, {total.get('library: committed', 0)} of the library, {len(rows)} rows, "
-          f"{len(commits)} places, {foreign_sets} foreign sets, {looks} looks of readers, {compared} snapshots compared, broken: {len(bad)}", flush=True)
+          f"{len(commits)} places, {foreign_sets} foreign sets, {len(replay.posted)} events, {looks} looks of readers, {compared} snapshots compared, broken: {len(bad)}", flush=True)
     if verbose: print({k: total[k] for k in sorted(total)})
+    return bad
+
+
+def judge_of_events(transactions, logged):
+    """What is wrong with the events of the log, if these were posted by committed transactions."""
+    bad, places = [], {}
+    for place, text in enumerate(logged):
+        if text in places: bad.append(f"the event {text} is in the log twice")
+        places[text] = place
+    for texts in transactions:
+        found = [places.pop(text, None) for text in texts]
+        if None in found: bad.append(f"of the events {texts}, some are not in the log")
+        elif found != sorted(found): bad.append(f"the events {texts} are in another order in the log")
+    if places: bad.append(f"{len(places)} events were not committed, such as {next(iter(places))}")
     return bad
 
 
@@ -485,6 +517,8 @@ CONTROLS = {
         'ALTER TABLE userstore.users ENABLE ALWAYS TRIGGER "A_userstore_added"'],
     "an attribute goes with its user if the table has no user": [edited("attributes_changed", "IF kind IS DISTINCT FROM 3 THEN kind := 2; END IF;",
         "kind := CASE WHEN EXISTS (SELECT FROM userstore.users u WHERE u.id = OLD.user_id) THEN 2 ELSE 3 END;")],
+    "an event does not ask for a place": [edited("append_note", "t, b, raw, s)", "t, b, raw, false)")],
+    "an event has the number of the row after the next": [edited("append_note", "k + 1", "k + 2")],
     "ids are given again": [edited("users_added", "IF top > given THEN", "IF false THEN")],
 }
 
@@ -525,6 +559,7 @@ if __name__ == "__main__":
     p.add_argument("--controls", nargs="?", const="")
     p.add_argument("-v", action="store_true")
     o = p.parse_args()
+    assert judge_of_events([["a", "b"], ["c"]], list("acb")) == [] and all(judge_of_events([["a", "b"]], list(x)) for x in ("a", "ba", "aba", "abc"))
     assert judge_of_ids("n1", "n2") and judge_of_ids("n1", "far", "n2") == [] == judge_of_ids("far", "b1", "x", "cte")
     print(f"seed {o.seed}", flush=True)
     failed = 0

@@ -25,7 +25,7 @@ package struct LogExtent: Equatable {
   var consumer: Int64?
 
   /// The size of a row without its values.
-  static let rowBytes: Int64 = 64
+  package static let rowBytes: Int64 = 64
   /// The size of a number, however few bytes it takes in a file.
   static let numberBytes: Int64 = 8
 

@@ -1,5 +1,6 @@
-/// A row of the log: a change, or the end of a write.
+/// A row of the log: a change, a note, or the end of a write.
 package struct LogRow {
+  /// For a note, its values only.
   let change: Change
   let nonce: Int64
   /// Whether this row ends a write of the library.
@@ -8,18 +9,21 @@ package struct LogRow {
   ///
   /// SQLite has no such rows: there, rows between two writes of the library are foreign.
   let isForeign: Bool
+  /// Whether it is a note, which is part of a set but no change of a record (`migrations/m0006_notes.sql`).
+  let isNote: Bool
   private let hasOrigin: Bool
 
   /// Creates a row from its stored values.
   ///
-  /// The operation is 0 for the end of a write, and 1, 2 or 3 for a change. In the row of an end, the attribute is the origin,
-  /// and the old value is the number of the write's first row.
+  /// The operation is 0 for the end of a write, 1, 2 or 3 for a change, and 4 or more for a note. In the row of an end, the
+  /// attribute is the origin, and the old value is the number of the write's first row.
   package init(
-    sequence: Int64, operation: Int64, user: Int64, attribute: String?, old: StoredValue, new: StoredValue,
+    sequence: Int64, operation: Int64, user: Int64?, attribute: String?, old: StoredValue, new: StoredValue,
     nonce: Int64, timestamp: Int64, isForeign: Bool = false
   ) {
     (self.nonce, self.isForeign) = (nonce, isForeign)
     isEnd = operation == 0
+    isNote = operation >= Note.firstOperation
     hasOrigin = isEnd && attribute != nil
     let kind: Change.Kind =
       switch operation {
@@ -29,7 +33,7 @@ package struct LogRow {
       default: .unknown
       }
     change = Change(
-      kind: kind, user: User.ID(user), attribute: AttributeName(attribute ?? ""), old: old, new: new,
+      kind: kind, user: User.ID(user ?? 0), attribute: AttributeName(attribute ?? ""), old: old, new: new,
       timestamp: timestamp, sequence: sequence)
   }
 
@@ -49,6 +53,19 @@ package struct LogRow {
   var origin: String? { hasOrigin ? change.attribute.text : nil }
 
   var byteCount: Int { 64 + change.old.byteCount + change.new.byteCount }
+}
+
+/// A row of the log that is no change of a record.
+package enum Note: Sendable {
+  /// The values of a removed user were removed from the log.
+  case purged(User.ID)
+  /// Something that happened, perhaps about a user.
+  case event(name: String, payload: StoredValue, about: User.ID?)
+
+  /// The smallest operation of a note in the log.
+  package static let firstOperation: Int64 = 4
+  package static let purgedOperation: Int64 = 5
+  package static let eventOperation: Int64 = 6
 }
 
 /// The row that ends a write of the library.

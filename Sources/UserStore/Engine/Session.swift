@@ -178,6 +178,11 @@ package protocol LogOperations {
   /// Appends a row that marks the rows since the last set of the transaction as one write; without rows, it has no effect.
   func endSet(origin: String?) throws(StoreError)
 
+  /// Appends a note in the open write transaction.
+  ///
+  /// - Throws: `StoreError.Code.userNotFound` for an event about a user that does not exist; then the transaction can go on.
+  func append(_ note: Note) throws(StoreError)
+
   /// The end of the log, with the sets that the open write transaction has ended so far.
   func writingEnd() throws(StoreError) -> Cursor
 }
@@ -219,12 +224,13 @@ package protocol RetentionOperations {
   /// Deletes all rows through one, and returns how many there were.
   func deleteRows(through last: Int64) throws(StoreError) -> Int
 
-  /// Up to one page of a user's changes: their numbers, their sizes, and whether their values are removed already.
+  /// Up to one page of the rows about a user: their numbers, the sizes of the values that `blank` removes, and whether these are
+  /// removed already. Without the notes of earlier purges.
   func changes(
     of user: User.ID, after start: Int64, through end: Int64
   ) throws(StoreError) -> [(sequence: Int64, bytes: Int64, isBlank: Bool)]
 
-  /// Removes the values of changes of a user, and any values of the user that another program's failed statement left
+  /// Removes the values of rows about a user, but not the names of events; and any values of the user that another program's failed statement left
   /// outside of the log.
   func blank(_ sequences: [Int64], of user: User.ID) throws(StoreError)
 }

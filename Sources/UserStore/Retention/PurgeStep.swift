@@ -2,7 +2,7 @@
 struct PurgeStep {
   private let user: User.ID
   private var rows: [(sequence: Int64, bytes: Int64)] = []
-  /// The number of the user's changes in the part of the log that was read.
+  /// The number of rows about the user in the part of the log that was read.
   private(set) var found = 0
   /// Where the next step starts.
   private(set) var position: Int64
@@ -41,7 +41,7 @@ struct PurgeStep {
       throw StoreError(.userExists, "user \(user) still exists; only a removed user can be purged")
     }
     try session.blank(rows.map(\.sequence), of: user)
-    for row in rows { extent.shrink(row.sequence, by: row.bytes - LogExtent.rowBytes) }
+    for row in rows { extent.shrink(row.sequence, by: row.bytes) }
     try session.save(extent)
   }
 }

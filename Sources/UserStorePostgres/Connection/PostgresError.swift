@@ -81,6 +81,7 @@ struct SQLState: RawRepresentable, Hashable, Sendable {
   static let featureNotSupported = SQLState(rawValue: "0A000")
   /// A write or LISTEN on a replica or in a read-only session.
   static let readOnlyTransaction = SQLState(rawValue: "25006")
+  static let undefinedFunction = SQLState(rawValue: "42883")
   static let inFailedTransaction = SQLState(rawValue: "25P02")
   static let unknownStatement = SQLState(rawValue: "26000")
 

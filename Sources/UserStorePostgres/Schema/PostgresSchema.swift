@@ -7,7 +7,8 @@ enum PostgresSchema {
   /// Each updates `meta.layout`, and `meta.min_client` if clients that do not know it cannot use the new layout. The first makes
   /// layout 3 as a whole; databases of this layout may have been made by three earlier migrations, and have the same parts.
   static let migrations = [
-    Migration(3, "users_and_changes", PackageResources.m0003_users_and_changes_sql)
+    Migration(3, "users_and_changes", PackageResources.m0003_users_and_changes_sql),
+    Migration(4, "notes", PackageResources.m0004_notes_sql),
   ]
 
   /// The layout that this version of the library creates.

@@ -49,6 +49,17 @@ extension PostgresSession {
     "read the log", "SELECT seq, first, nonce, origin, is_foreign FROM userstore.next_end($1, $2)", .int8, .int8)
   private static let countChanges = PostgresStatement("count changes", "SELECT userstore.change_count($1)", .int8)
   private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)", .int8, .text)
+  private static let post = PostgresStatement(
+    "post an event", "SELECT FROM userstore.post($1, $4, NULL, $2, $3, $5, $6)", .text, .int8, .float8, .text, .bytea,
+    .bytea)
+  // No row if there is no such user: a failed statement would end the transaction.
+  private static let postAbout = PostgresStatement(
+    "post an event",
+    """
+    WITH u AS MATERIALIZED (SELECT id FROM userstore.users WHERE id = $7 FOR KEY SHARE)
+    SELECT FROM u, userstore.post($1, $4, u.id, $2, $3, $5, $6)
+    """, .text, .int8, .float8, .text, .bytea, .bytea, .int8)
+  private static let notePurged = PostgresStatement("purge a user", "SELECT FROM userstore.note_purged($1)", .int8)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
   static let endWriting = PostgresStatement("write", "SELECT userstore.end_set($1, $2, true)", .int8, .text)
@@ -137,6 +148,26 @@ extension PostgresSession {
 
   // MARK: Writing
 
+  func append(_ note: Note) throws(StoreError) {
+    write?.mayHaveLogged = true
+    do throws(StoreError) {
+      switch note {
+      case .purged(let id): try run(Self.notePurged, .int8(id.rawValue))
+      case .event(let name, let payload, nil):
+        try pipeline { _ = $0.add(Self.post, [.text(name)] + payload.columns) }
+      case .event(let name, let payload, let id?):
+        let posted = try pipeline {
+          $0.add(Self.postAbout, [.text(name)] + payload.columns + [.int8(id.rawValue)])
+        }
+        if posted.count == 0 { throw StoreError(.userNotFound, "there is no user \(id)") }
+      }
+    } catch  where error.postgres?.kind == .server(.undefinedFunction) {
+      throw StoreError(
+        .schemaTooOld, "the database has no notes yet: the owner of the schema must open it for writing once",
+        cause: error.cause)
+    }
+  }
+
   func endSet(origin: String?) {
     guard let write else { return }
     guard write.mayHaveLogged else { return }
@@ -205,7 +236,7 @@ extension LogRow {
     // In a row that ends a set, the old value is the number of the set's first row.
     let old: StoredValue = operation == 0 ? .integer(row.int8(17) + shift) : row.value(4)
     self.init(
-      sequence: row.int8(0) + shift, operation: Int64(operation), user: row.int8OrNil(2) ?? 0,
+      sequence: row.int8(0) + shift, operation: Int64(operation), user: row.int8OrNil(2),
       attribute: row.textOrNil(3), old: old, new: operation == 0 ? .null : row.value(9),
       nonce: row.int8OrNil(14) ?? 0, timestamp: row.int8(15),
       isForeign: row.boolOrNil(16) ?? false)

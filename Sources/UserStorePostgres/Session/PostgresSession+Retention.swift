@@ -71,7 +71,7 @@ extension PostgresSession {
     var rows: [(sequence: Int64, bytes: Int64, isBlank: Bool)] = []
     var bytes = Int64(0)
     try result.each { row in
-      rows.append((row.int8(0), row.int8(1), row.bool(2)))
+      rows.append((row.int8(0), row.int8(1) - LogExtent.rowBytes, row.bool(2)))
       bytes += row.int8(1)
       return bytes < PagedChanges.byteLimit
     }

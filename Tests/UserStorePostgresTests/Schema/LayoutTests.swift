@@ -264,5 +264,56 @@ extension AllTests {
       }
       #expect(try layout == older)
     }
+
+    @Test func `roles that may write can post events after the migration`() throws {
+      try withWriter { role in
+        try owner.execute("SET ROLE \(role)", to: "become a writer")
+        #expect(throws: StoreError.self) { try owner.execute("SELECT userstore.post('x')", to: "post") }
+        try owner.execute("RESET ROLE", to: "become the owner")
+        try open(configuration())
+        try owner.execute("SET ROLE \(role); SELECT userstore.post('x', about => 1); RESET ROLE", to: "post")
+        #expect(try UserStore.check(postgres: configuration()).isEmpty)
+      }
+    }
+
+    @Test func `before the migration, an event is refused, and everything else works`() throws {
+      try withWriter { role in
+        let store = try UserStore(postgres: configuration(role))
+        defer { store.close() }
+        let writer = try #require(store.engine.writers).take()
+        try writer.beginWriting(isWaiting: true)
+        let error = #expect(throws: StoreError.self) {
+          try writer.append(.event(name: "x", payload: .null, about: nil))
+        }
+        #expect(error?.code == .schemaTooOld && error?.message.contains("the owner of the schema") == true)
+        writer.rollBack()
+        store.engine.writers?.give(back: writer)
+        try store.write { try $0.set(Self.age, of: Self.ann, to: 8) }
+        #expect(try layout == PostgresSchema.oldest)
+      }
+    }
+
+    @Test func `a migration that fails changes nothing`() throws {
+      try owner.execute(
+        "CREATE FUNCTION userstore.note_purged(id bigint) RETURNS void LANGUAGE sql AS ''", to: "obstruct")
+      #expect(code { () throws(StoreError) in try open(configuration()) } != nil)
+      #expect(try layout == PostgresSchema.oldest)
+      #expect(try count("SELECT count(*) FROM userstore.migrations") == 0)
+      #expect(try count("SELECT count(*) FROM userstore.parts() WHERE part LIKE 'function post(%'") == 0)
+      try owner.execute("DROP FUNCTION userstore.note_purged", to: "clear the way")
+      try open(configuration())
+    }
+
+    @Test func `a migration that was edited after it was applied is noticed, except the oldest`() throws {
+      try open(configuration())
+      let oldest = PostgresSchema.oldest
+      try owner.execute(
+        "INSERT INTO userstore.migrations SELECT n, 'older', 'x' FROM generate_series(1, \(oldest)) n", to: "fold")
+      try open(configuration())
+      try owner.execute("UPDATE userstore.migrations SET fingerprint = 'x'", to: "edit")
+      let error = #expect(throws: StoreError.self) { try open(configuration()) }
+      #expect(
+        error?.code == .schemaChanged && error?.message.contains("migration \(oldest + 1) was edited") == true)
+    }
   }
 }

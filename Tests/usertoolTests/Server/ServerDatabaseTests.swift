@@ -41,7 +41,7 @@ import Testing
     _ = try psql("UPDATE userstore.meta SET layout = 0")
     let old = try workspace.run("--db", address, "list")
     #expect(old.status == 65 && old.errors.contains("hint: export the users"), "\(old)")
-    _ = try psql("UPDATE userstore.meta SET layout = 3")
+    _ = try psql("UPDATE userstore.meta SET layout = 4")
     // Again, with less.
     #expect(try workspace.run("init", "--reader", app).status == 0)
     #expect(try isAllowed(app, "SELECT", on: "users") && !isAllowed(app, "UPDATE", on: "users"))

@@ -111,7 +111,7 @@ class Starting(WithDatabase):
         usertool("init", database=self.database)
         sql(self.database, "UPDATE meta SET layout = 0")
         self.assertIn("export the users", self.failure(65, "--db", self.database, "--read-only")[1])
-        sql(self.database, "UPDATE meta SET layout = 3")
+        sql(self.database, "UPDATE meta SET layout = 4")
         sql(self.database, 'ALTER TABLE users DISABLE TRIGGER "A_userstore_updated"')
         message, hint = self.failure(65, "--db", self.database)
         self.assertIn("triggers", message)

@@ -70,6 +70,10 @@ extension SQLiteSession {
     try connection.first(Self.countChanges, .integer(start)) { Int($0.integer(0)) } ?? 0
   }
 
+  func append(_ note: Note) throws(StoreError) {
+    throw StoreError(.unsupported, "a file has no notes yet")
+  }
+
   /// Returns the new end of the log; nil if there are no rows.
   func endSet(after start: Cursor, origin: String?) throws(StoreError) -> Cursor? {
     // The hook avoids the query if nothing can have been logged.

@@ -33,11 +33,17 @@ extension SQLiteSession {
   private static let selectChangesOfUser = SQL(
     "read the log",
     """
-    SELECT seq, \(rowSize), old IS NULL AND new IS NULL FROM changes
-    WHERE seq > ?1 AND seq <= ?2 AND user = ?3 AND op IS NOT 0 ORDER BY seq LIMIT \(PagedChanges.rowLimit)
+    SELECT seq, CASE WHEN \(isEvent) THEN 0 ELSE \(valueSize("old")) END + \(valueSize("new")),
+      (old IS NULL OR \(isEvent)) AND new IS NULL
+    FROM changes
+    WHERE seq > ?1 AND seq <= ?2 AND user = ?3 AND coalesce(op, 0) NOT IN (0, \(Note.purgedOperation))
+    ORDER BY seq LIMIT \(PagedChanges.rowLimit)
     """)
+  private static let isEvent = "op IS \(Note.eventOperation)"
+  // The name of an event is no value of the user.
   private static let blank = SQL(
-    "purge a user", "UPDATE changes SET old = NULL, new = NULL WHERE seq = ?1 AND user = ?2")
+    "purge a user",
+    "UPDATE changes SET old = CASE WHEN \(isEvent) THEN old END, new = NULL WHERE seq = ?1 AND user = ?2")
   private static let deleteDisplacedUsers = SQL("purge a user", "DELETE FROM displaced_users WHERE id = ?1")
   private static let deleteDisplacedAttributes = SQL(
     "purge a user", "DELETE FROM displaced_attributes WHERE user_id = ?1 OR row_user = ?1")
