@@ -58,7 +58,7 @@ struct Failure: Error {
         hint: "ask its owner to run usertool init --writer with your role; --reader is enough for --read-only"
       )
     case .schemaTooNew: self.init(65, message, hint: "update userserver")
-    case .schemaTooOld: self.init(65, message, hint: "ask its owner to run usertool init")
+    case .schemaTooOld: self.init(65, message, hint: error.hint ?? "ask its owner to run usertool init")
     case .notAUserStore, .schemaChanged: self.init(65, message, hint: "usertool check lists the damage")
     default: self.init(1, message, hint: error.hint)
     }

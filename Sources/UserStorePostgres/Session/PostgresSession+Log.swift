@@ -163,8 +163,8 @@ extension PostgresSession {
       }
     } catch  where error.postgres?.kind == .server(.undefinedFunction) {
       throw StoreError(
-        .schemaTooOld, "this layout of the database has no events and notes of purges",
-        hint: "the owner of the schema must open the database for writing once", cause: error.cause)
+        .schemaTooOld, "the database has no notes yet: the owner of the schema must open it for writing once",
+        cause: error.cause)
     }
   }
 

@@ -285,7 +285,7 @@ extension AllTests {
         let error = #expect(throws: StoreError.self) {
           try writer.append(.event(name: "x", payload: .null, about: nil))
         }
-        #expect(error?.code == .schemaTooOld && error?.hint?.contains("owner") == true)
+        #expect(error?.code == .schemaTooOld && error?.message.contains("the owner of the schema") == true)
         writer.rollBack()
         store.engine.writers?.give(back: writer)
         try store.write { try $0.set(Self.age, of: Self.ann, to: 8) }

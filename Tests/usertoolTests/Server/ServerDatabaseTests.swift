@@ -37,11 +37,11 @@ import Testing
     let address = workspace.database + "?options=-c%20role%3D" + reports.replacing(" ", with: "%5C%20")
     let refused = try workspace.run("--db", address, "add", "NIX")
     #expect(refused.status == 77 && refused.errors.contains("hint: ask the owner of the database"), "\(refused)")
-    // Only the owner can migrate.
+    // A layout that nobody can migrate.
     _ = try psql("UPDATE userstore.meta SET layout = 0")
     let old = try workspace.run("--db", address, "list")
-    #expect(old.status == 65 && old.errors.contains("database to run usertool init"), "\(old)")
-    _ = try psql("UPDATE userstore.meta SET layout = 3")
+    #expect(old.status == 65 && old.errors.contains("hint: export the users"), "\(old)")
+    _ = try psql("UPDATE userstore.meta SET layout = 4")
     // Again, with less.
     #expect(try workspace.run("init", "--reader", app).status == 0)
     #expect(try isAllowed(app, "SELECT", on: "users") && !isAllowed(app, "UPDATE", on: "users"))
