@@ -23,7 +23,7 @@ extension UserStore {
   /// - **Removal**: the value is nil while there is no such user.
   /// - **Errors**: if a stored value is not of the property's type, the profile stays as it was, and ``Configuration/onListenerError``
   ///   receives the error once for each change set that changes an attribute which the profile asks for.
-  /// - **Lifetime** and **reading again** are those of a list (``list(_:)``).
+  /// - **Lifetime** and **reading again** are those of a list (`list`).
   ///
   /// - Parameters:
   ///   - type: The type of the profile.
@@ -47,7 +47,7 @@ extension UserStore {
   ///   - query: The query, by default for all users; its `showing` has no effect.
   ///   - type: The type of the profiles.
   /// - Returns: The list, with its current rows.
-  /// - Throws: The errors of ``list(_:)``. A profile that does not decode throws when you access it.
+  /// - Throws: The errors of `list`. A profile that does not decode throws when you access it.
   public func list<Profile: UserStore.Profile>(
     _ query: Query = Query(), as type: Profile.Type
   ) throws(StoreError) -> Listenable<ProfileRows<Profile>> {

@@ -84,14 +84,8 @@ extension Writer {
       let step = try reader.reading { [position] transaction throws(StoreError) in
         try PurgeStep(of: user, after: position, transaction.session)
       }
-      if step.count > 0, purge.blanked == 0 {
-        // With the first values: others that keep a copy of the log then remove all of theirs.
-        try write(origin: nil) { transaction in
-          try step.perform(transaction.session)
-          try transaction.session.append(.purged(user))
-        }
-      } else if step.count > 0 || position == nil {
-        // The first step is performed even if it finds nothing: only the write lock shows whether the user exists.
+      // The first step is performed even if it finds nothing: only the write lock shows whether the user exists.
+      if step.count > 0 || position == nil {
         _ = try maintain { session throws(StoreError) in
           try step.perform(session)
           return true

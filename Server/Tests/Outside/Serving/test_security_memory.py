@@ -52,6 +52,7 @@ OPERATIONS = {
     ],
     "DELETE /users/{id}": [lambda number: ("DELETE", f"/users/{2 + number}", None, {"If-Match": "*"})],
     "POST /changes/{revision}/undo": [small("POST", "/changes/1/undo")],
+    "POST /events": [lambda number: ("POST", "/events", {"event": "x", "payload": "x" * SIZE}, JSON)],
 }
 
 
