@@ -15,7 +15,7 @@ public import UserStore
 /// Boolean value is stored as that. In JSON text, a `Date`, a `UUID`, and a `URL` are the text that they are as attributes, and
 /// `Data` is `{"base64":"AP8="}`. Members that the type does not know are lost when a value is set.
 ///
-/// A type that has its own `storedValue` is an ``AttributeValue`` instead. The store refuses values that cannot be encoded, such as
+/// A type that has its own `storedValue` is an `AttributeValue` instead. The store refuses values that cannot be encoded, such as
 /// those with NaN.
 public protocol JSONAttributeValue: AttributeValue, Codable {}
 
