@@ -1,4 +1,4 @@
--- The records, their log, and the triggers that write the log, whoever writes the records: version 5 of the schema as a whole.
+-- Version 5 of the schema: the records, their log, and the triggers that write the log for every program that changes the records.
 -- Files that earlier migrations made have the same objects, byte by byte. Why each rule is there: the random replay test
 -- (Tests/UserStoreTests/Log) fails without it.
 
@@ -87,7 +87,7 @@ CREATE TABLE consumers (
 ) STRICT, WITHOUT ROWID;
 
 -- Both hold at most one row, and only while a row is inserted: its key as it was before the insert, and what that key may
--- push out, of which no DELETE trigger tells without recursive_triggers. INSERT … VALUES computes the rowid once for BEFORE
+-- push out: without recursive_triggers, no DELETE trigger fires for that row. INSERT … VALUES computes the rowid once for BEFORE
 -- triggers and again for the row: with REPLACE INTO users VALUES (abs(random() % 3) + 1, 'x') another row goes than the one that
 -- was kept here. All other columns are computed once in every SQLite that reads STRICT tables; a test holds that.
 CREATE TABLE displaced_users (

@@ -39,7 +39,7 @@ struct ConsumerClaim: Sendable {
     return position.revision < cursor.revision
   }
 
-  /// The cursor at a change of a set; the cursor of the set, if the change is the last one that was delivered.
+  /// The cursor at a change of a set; the cursor of the set, if nothing was delivered after the change.
   ///
   /// - Throws: `StoreError.Code.badValue`, `.diverged`, `.compacted`.
   func cursor<Mode>(
@@ -50,7 +50,7 @@ struct ConsumerClaim: Sendable {
       throw StoreError(.badValue, "the change \(sequence) is not in the change set that ends at \(end)")
     }
     // Topics may hide the rest of the set: then the whole set is processed.
-    if sequence == end || set.heldChanges?.last?.sequence == sequence { return set.cursor }
+    if sequence == end || set.lastHeldEntry == sequence { return set.cursor }
     let session = try transaction.session
     _ = try session.verify(set.cursor)
     // Otherwise, only the row that ends the set would be left, and be delivered as a set without changes.

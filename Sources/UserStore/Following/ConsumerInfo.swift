@@ -5,7 +5,7 @@ extension UserStore {
     public let name: String
     /// The end of the last set that it acknowledged, or where it started.
     public let cursor: Cursor
-    /// The number of changes after the cursor; nil if the log does not continue after it.
+    /// The number of changes and events after the cursor; nil if the log does not continue after it.
     public let lag: Int?
     /// When it last acknowledged or its name was last claimed, in milliseconds since 1970, by the writer's clock.
     public let timestamp: Int64

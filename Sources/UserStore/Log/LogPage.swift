@@ -36,7 +36,10 @@ struct LogPage {
   ///
   /// - Returns: Whether it has read a huge set.
   mutating func keep(_ topics: [Topic]) throws(StoreError) -> Bool {
-    if topics.contains(.everything), !sets.contains(where: \.isHidden) { return false }
+    if topics.contains(.everything) {
+      sets.removeAll(where: \.isHidden)
+      return false
+    }
     let isHuge = sets.contains { $0.heldChanges == nil }
     var kept: [ChangeSet] = []
     for set in sets {

@@ -11,7 +11,7 @@ extension UserStore {
       case updated = "update"
       /// The user was removed: one change for each attribute, without new values.
       case removed = "delete"
-      /// A row of the log that no version of this library writes, delivered as it is.
+      /// A row of the log with an operation that no version of this library writes, below those of notes; delivered as it is.
       case unknown
     }
 

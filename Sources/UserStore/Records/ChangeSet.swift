@@ -228,6 +228,11 @@ extension UserStore.ChangeSet {
     if case .held(let entries) = content { entries.changes } else { nil }
   }
 
+  /// The row of the last change or event, if they are in memory; nil for a huge set.
+  var lastHeldEntry: Int64? {
+    if case .held(let entries) = content { entries.last } else { nil }
+  }
+
   /// Whether the set has only notes that are not for delivery.
   var isHidden: Bool {
     if case .held(let entries) = content { entries.isEmpty && entries.hasNotes } else { false }
@@ -250,7 +255,6 @@ extension UserStore.ChangeSet {
   func part(of topics: [Topic]) throws(StoreError) -> ChangeSet? {
     switch content {
     case .held(let entries):
-      if topics.contains(.everything) { return isHidden ? nil : self }
       let kept = entries.of(topics)
       return kept.isEmpty ? nil : with(.held(kept))
     case .paged(let pages): return try pages.content(of: topics).map { with($0) }

@@ -62,6 +62,12 @@ extension UserStore.ChangeSet {
       return min(event.sequence, changes.first?.sequence ?? .max)
     }
 
+    /// The row of the last entry; nil if there is none.
+    var last: Int64? {
+      guard let event = events.last else { return changes.last?.sequence }
+      return max(event.sequence, changes.last?.sequence ?? .min)
+    }
+
     /// The size of the values.
     var byteCount: Int {
       changes.reduce(0) { $0 + $1.old.byteCount + $1.new.byteCount } + events.reduce(0) { $0 + $1.payload.byteCount }

@@ -1,9 +1,9 @@
 extension UserStore {
   /// The result of purging a removed user.
   public struct Purge: Hashable, Sendable {
-    /// The number of the user's changes in the log, including those that an earlier purge blanked.
+    /// The number of the user's changes in the log, and of events about the user, including those that an earlier purge blanked.
     public internal(set) var found = 0
-    /// The number of changes that lost their values now.
+    /// The number of changes and events that lost their values now.
     public internal(set) var blanked = 0
     /// Whether the values are erased from the -wal file too.
     ///

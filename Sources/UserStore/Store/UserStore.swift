@@ -253,8 +253,13 @@ public final class UserStore: Sendable {
   /// - Returns: Complete change sets in order; empty at the end of the log.
   /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, and the codes that every read can throw.
   public func page(after cursor: Cursor?) throws(StoreError) -> [ChangeSet] {
-    if let cursor { return try reader.page(after: cursor).sets }
-    return try reader.page { transaction throws(StoreError) in try transaction.oldestCursor }.sets
+    var page =
+      if let cursor { try reader.page(after: cursor) } else {
+        try reader.page { transaction throws(StoreError) in try transaction.oldestCursor }
+      }
+    // A page may have only sets that are not for delivery.
+    while page.sets.isEmpty, !page.isLast { page = try reader.page(after: page.position) }
+    return page.sets
   }
 
   /// Claims a consumer's name, and returns the consumer that continues after the last change set acknowledged under the name.

@@ -179,7 +179,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     try iterateUsers(matching: query) { user in
       users.append(user)
       byteCount += user.byteCount
-      return users.count < 1_000 && byteCount < 1 << 20
+      return users.count < PagedChanges.rowLimit && byteCount < PagedChanges.byteLimit
     }
     return users
   }

@@ -99,6 +99,30 @@ import Testing
     #expect(try await next.next(1)[0].events.map(\.payload) == [.text("three")])
   }
 
+  @Test func `acknowledging through the last change of a set leaves the events after it`() async throws {
+    let mailer = try await store.consumer("mailer")
+    try await store.write { users in
+      try users.post("first")
+      try users.rename(zoe, to: "x")
+      try users.post("last")
+    }
+    let set = try await mailer.next(1)[0]
+    try await mailer.acknowledge(set, through: set.changes[0])
+    try await mailer.flush()
+    let rest = try await store.consumer("mailer").next(1)[0]
+    #expect(try rest.isContinued && rest.entryLines == ["last"] && rest.cursor == set.cursor)
+    // Nothing comes after this change.
+    try await store.write { users in
+      try users.post("first")
+      try users.rename(zoe, to: "y")
+    }
+    let next = try await store.consumer("mailer", from: .after(set.cursor)).next(2)[1]
+    try await mailer.flush()
+    let again = try await store.consumer("mailer")
+    try await again.acknowledge(next, through: next.changes[0])
+    #expect(try await again.cursor() == next.cursor)
+  }
+
   @Test(arguments: [
     StoredValue.null, .integer(.min), .real(-.infinity), .text("a\u{0}b"), .text(""), .blob([0, 255]),
     .invalidText([0xFF]),

@@ -208,7 +208,7 @@ public final class Listenable<Value: Sendable>: Sendable {
 }
 
 extension ListenableBacking {
-  /// The same rounds and names, with values that a closure makes of those of this one.
+  /// Returns a backing with the same rounds and names, whose values are transformed.
   func map(_ transform: @escaping @Sendable (ErasedValue) -> ErasedValue) -> ListenableBacking {
     ListenableBacking(
       value: { transform(value()) }, names: names, handleError: handleError,

@@ -64,6 +64,13 @@ import Testing
     #expect(try store.check().contains { $0.kind == .log } == isProblem)
   }
 
+  @Test func `pages that have only notes end no reading of the log`() throws {
+    let before = try store.read { try $0.cursor }
+    for _ in 0..<600 { try store.write { try $0.session.append(.purged(User.ID(99))) } }
+    try store.write { try $0.rename(zoe, to: "x") }
+    #expect(try store.allChanges(after: before).flatMap(\.lines) == ["updated 1 name 'Zoë' 'x'"])
+  }
+
   @Test func `undo skips notes of other programs`() throws {
     try folder.shell("INSERT INTO changes (op, user, attribute, old, new) VALUES (4, 1, 'name', 'Zoë', 'Zoë')")
     try store.write { try $0.undo() }
