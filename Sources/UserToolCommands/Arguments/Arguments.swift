@@ -83,7 +83,11 @@ enum Arguments {
     // Not the address's description, which escapes a line break in the path.
     let word = if case .file(let path) = address { path.shellWord() } else { "\(address)".shellWord() }
     let option = (word.hasPrefix("-") ? " --db=" : " --db ") + word
-    return message.replacing(/usertool [a-z]+/) { $0.output + option }
+    let commands = names(of: UserTool.self)
+    return message.replacing(/usertool ([a-z-]+)/) { found in
+      // Not after another word: “the version of usertool that …”.
+      commands.contains(String(found.output.1)) ? found.output.0 + option : found.output.0
+    }
   }
 
   private static func help(for line: CommandWords?) -> String {

@@ -8,6 +8,8 @@ struct Failure: Error {
   let message: String
   /// What the user can do, in one line.
   var hint: String?
+  /// Whether the store gave the hint: then the one for the error's code does not help.
+  private(set) var hasHintOfStore = false
   /// Lines between the message and the hint, such as candidates.
   var details: [String] = []
   /// Whether the failure reports that something was, or may have been, committed; it is then printed even after a signal.
@@ -33,6 +35,7 @@ extension Failure {
       lacksDescriptors ? .failure : ExitStatus(error.code), error.message,
       hint: lacksDescriptors ? Self.moreDescriptors : hint ?? error.hint ?? Self.hint(for: error.code))
     code = error.code
+    hasHintOfStore = error.hint != nil
     tellsOfCommit = error.code == .commitUnknown
   }
 

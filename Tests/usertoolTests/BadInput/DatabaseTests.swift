@@ -78,6 +78,19 @@ import Testing
     #expect(workspace.bytes() == before)
   }
 
+  @Test func `a database of a layout that is no longer migrated is rejected unchanged, with a way out`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    try workspace.sqlite("PRAGMA user_version = 3")
+    let before = workspace.bytes()
+    try expectError(65, "schema version 3", workspace, also: [["add", "x"], ["init"], ["init", "--dry-run"]])
+    #expect(workspace.bytes() == before)
+    // The option is repeated after a command only.
+    let outcome = try workspace.run("init", "--db", workspace.database)
+    let hint = "export the users with the version of usertool that made the file, and import them into a new one"
+    #expect(outcome.errors.contains("hint: \(hint)\n"), "\(outcome)")
+  }
+
   @Test func `a truncated database is an error, and is not changed`() throws {
     let workspace = try Workspace()
     try workspace.run("init")

@@ -75,7 +75,8 @@ struct InitCommand: ParsableCommand {
       case .logIncomplete:
         let done = would ? "dry run: would repair" : "repaired"
         return "\(done) the log of \(name): a new log starts, and saved cursors diverge"
-      case .schemaTooOld: return (would ? "dry run: would update" : "updated") + " the tables of \(name)"
+      case .schemaTooOld where !failure.hasHintOfStore:
+        return (would ? "dry run: would update" : "updated") + " the tables of \(name)"
       // The caller opens the database for writing, which reports the problem.
       default: if would { throw failure } else { return nil }
       }
