@@ -181,3 +181,8 @@ BEGIN
       WHEN EXISTS (SELECT 1 FROM displaced_users WHERE id = OLD.user_id AND inserted = id) THEN 3
       ELSE 2 END, OLD.user_id, OLD.name, OLD.value);
 END
+-- table userstore_unique
+CREATE TABLE userstore_unique (
+  attribute TEXT NOT NULL PRIMARY KEY,
+  ignores_case INTEGER NOT NULL    -- 1: the letters A to Z equal a to z
+) STRICT, WITHOUT ROWID

@@ -37,7 +37,8 @@ struct UserTool: ParsableCommand {
     subcommands: [
       InitCommand.self, AddCommand.self, GetCommand.self, ListCommand.self, RenameCommand.self, SetCommand.self,
       RenameAttributeCommand.self, RemoveCommand.self, PostCommand.self, WatchCommand.self, LogCommand.self,
-      UndoCommand.self, ConsumersCommand.self, IndexCommand.self, ListenersCommand.self, BackupCommand.self,
+      UndoCommand.self, ConsumersCommand.self, IndexCommand.self, UniqueCommand.self, ListenersCommand.self,
+      BackupCommand.self,
       RestoreCommand.self,
       CheckCommand.self, CompactCommand.self, PurgeCommand.self, ExportCommand.self, ImportCommand.self,
       ServeCommand.self, DemoCommand.self, CompletionCommand.self, ManualCommand.self,

@@ -107,6 +107,8 @@ package protocol RecordOperations {
   /// The names of all further attributes, each once, in the order of their bytes.
   func attributeNames() throws(StoreError) -> [AttributeName]
 
+  // The methods that write a value throw `StoreError.Code.notUnique` if another user has it and the attribute is unique.
+
   /// The stored value; null if it is not set, or if there is no such user.
   func value(_ attribute: AttributeName, of id: User.ID) throws(StoreError) -> StoredValue
 
@@ -139,14 +141,25 @@ package protocol QueryOperations {
 
   func userCount(where condition: Condition) throws(StoreError) -> Int
 
-  /// The attributes that have an index, in the order of their names' bytes.
-  func indexes() throws(StoreError) -> [AttributeName]
+  /// All indexes, in the order of the attributes' bytes; a plain one is before a unique one of the same attribute.
+  func indexes() throws(StoreError) -> [AttributeIndex]
 
-  /// Creates the index of an attribute, and returns whether there was none; ends and throws if `shouldContinue` returns false.
-  func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool
+  /// Creates an index, and returns whether there was none of its kind; ends and throws if `shouldContinue` returns false.
+  ///
+  /// An attribute has at most one plain index, and one that is unique: another unique one is replaced. A number of unique ones
+  /// (`AttributeIndex.uniqueLimit`) has room.
+  ///
+  /// - Throws: `StoreError.Code.notUnique` for a unique index on values that several users have.
+  func addIndex(_ index: AttributeIndex, while shouldContinue: () -> Bool) throws(StoreError) -> Bool
 
-  /// Removes the index of an attribute, and returns whether there was one.
-  func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool
+  /// Removes the plain index of an attribute, or the unique one of either kind, and returns whether there was one.
+  func removeIndex(_ index: AttributeIndex) throws(StoreError) -> Bool
+
+  /// Returns a user other than `id` who has this value of a unique attribute; nil if there is none, or the attribute is not unique.
+  func holder(of value: StoredValue, _ attribute: AttributeName, besides id: User.ID?) throws(StoreError) -> User.ID?
+
+  /// Calls `body` with each value that several users have, and these users, in order, until it returns false.
+  func eachDuplicate(of index: AttributeIndex, while body: (StoredValue, [User.ID]) -> Bool) throws(StoreError)
 }
 
 package enum PutResult {

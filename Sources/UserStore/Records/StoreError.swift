@@ -136,6 +136,11 @@ public extension StoreError.Code {
   /// The current value is not the expected one, or not the one that an undo would revert; nothing was changed.
   static let conflict = Self(rawValue: "conflict")
 
+  /// Another user has the value of a unique attribute; or several users have the same value of one that is to be unique.
+  ///
+  /// Nothing was changed. `StoreError.notUnique` has the attribute, the value, and the user.
+  static let notUnique = Self(rawValue: "notUnique")
+
   // MARK: Backup, restore, undo
 
   /// The destination already exists, and `replacing` is false.

@@ -45,6 +45,16 @@ extension UserStore {
   /// Returns a user as the synchronous `user` does, and reads it on one of the store's threads.
   public func user(_ id: User.ID) async throws -> User? { try await reader.awaiting { [self] in try user(id) } }
 
+  /// Returns a user as the synchronous `user(where:is:)` does, and reads it on one of the store's threads.
+  public func user<Value>(where attribute: Attribute<Value>, is value: Value) async throws -> User? {
+    try await reader.awaiting { [self] in try user(where: attribute, is: value) }
+  }
+
+  /// Returns an attribute of a user as the synchronous `value` does, and reads it on one of the store's threads.
+  public func value<Value>(_ attribute: Attribute<Value>, of id: User.ID) async throws -> Value? {
+    try await reader.awaiting { [self] in try value(attribute, of: id) }
+  }
+
   /// Returns a profile as the synchronous `profile` does, and reads it on one of the store's threads.
   public func profile<Profile: UserStore.Profile>(
     _ type: Profile.Type = Profile.self, of id: User.ID
@@ -245,7 +255,25 @@ extension UserStore {
   /// - Throws: What the synchronous `addIndex` throws, and `CancellationError`; then nothing has changed.
   @discardableResult
   public func addIndex(on attribute: AttributeName) async throws -> Bool {
-    try await working { [self] isCancelled in try addIndex(on: attribute) { !isCancelled() } }
+    try await working { [self] isCancelled in try addIndex(AttributeIndex(on: attribute)) { !isCancelled() } }
+  }
+
+  /// Makes an attribute unique as the synchronous `addUnique` does, on a thread of the store.
+  ///
+  /// - Throws: What the synchronous `addUnique` throws, and `CancellationError`; then nothing has changed.
+  @discardableResult
+  public func addUnique(on attribute: AttributeName, ignoringCase ignoresCase: Bool = false) async throws -> Bool {
+    try await working { [self] isCancelled in
+      try addIndex(AttributeIndex(uniqueOn: attribute, ignoringCase: ignoresCase)) { !isCancelled() }
+    }
+  }
+
+  /// Makes an attribute not unique as the synchronous `removeUnique` does, on a thread of the store.
+  ///
+  /// - Throws: What the synchronous `removeUnique` throws, and `CancellationError` if the task is canceled before it starts.
+  @discardableResult
+  public func removeUnique(on attribute: AttributeName) async throws -> Bool {
+    try await working { [self] _ in try removeUnique(on: attribute) }
   }
 
   /// Removes the index on an attribute as the synchronous `removeIndex` does, on a thread of the store.

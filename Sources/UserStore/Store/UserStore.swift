@@ -130,6 +130,23 @@ public final class UserStore: Sendable {
     try reader.reading { transaction throws(StoreError) in try transaction.user(id) }
   }
 
+  /// Returns the user who has a value of a unique attribute, or nil if there is none; compares as `addUnique` says.
+  ///
+  ///     if let user = try store.user(where: .email, is: "zoe@x.de") { … }
+  ///
+  /// - Throws: `StoreError.Code.badValue` if the attribute is not unique, and the codes that every read can throw.
+  public func user<Value>(where attribute: Attribute<Value>, is value: Value) throws(StoreError) -> User? {
+    try reader.reading { transaction throws(StoreError) in try transaction.user(where: attribute, is: value) }
+  }
+
+  /// Returns an attribute of a user as currently stored, or nil if it is not set or there is no such user.
+  ///
+  /// - Throws: `StoreError.Code.undecodable` if the stored value is not of the attribute's type, and the codes that every read can
+  ///   throw.
+  public func value<Value>(_ attribute: Attribute<Value>, of id: User.ID) throws(StoreError) -> Value? {
+    try reader.reading { transaction throws(StoreError) in try transaction.value(attribute, of: id) }
+  }
+
   /// Returns the users that a query selects now, in its order; `list(_:)` follows them.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run, and the codes that every read can throw.

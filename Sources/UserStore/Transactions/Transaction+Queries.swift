@@ -84,7 +84,60 @@ extension UserStore.Transaction {
   ///
   /// - Throws: `StoreError` if reading fails.
   public var indexes: [AttributeName] {
-    mutating get throws(StoreError) { try session.indexes() }
+    mutating get throws(StoreError) { try session.indexes().filter { !$0.isUnique }.map(\.attribute) }
+  }
+
+  /// The unique attributes, in the order of their names' bytes, and whether each ignores the case of the letters A to Z.
+  ///
+  /// - Throws: `StoreError` if reading fails.
+  public var uniqueAttributes: [(attribute: AttributeName, ignoresCase: Bool)] {
+    mutating get throws(StoreError) { try session.indexes().filter(\.isUnique).map { ($0.attribute, $0.ignoresCase) } }
+  }
+
+  /// Returns the user who has a value of a unique attribute, or nil if there is none.
+  ///
+  /// The value is compared as the attribute is unique: with `ignoringCase`, “Zoe@x.de” finds “zoe@x.de”.
+  ///
+  /// - Parameters:
+  ///   - attribute: An attribute that `addUnique` of the store has made unique.
+  ///   - value: The value of the attribute.
+  /// - Throws: `StoreError.Code.badValue` if the attribute is not unique; `StoreError` if reading fails.
+  public mutating func user<Value>(
+    where attribute: Attribute<Value>, is value: Value
+  ) throws(StoreError) -> UserStore.User? {
+    try user(where: attribute.name, is: value.storedValue)
+  }
+
+  /// Returns the user who has a value of a unique attribute, as it is stored, or nil if there is none.
+  ///
+  /// - Throws: What `user(where:is:)` throws for a typed attribute.
+  public mutating func user(
+    where attribute: AttributeName, is value: StoredValue
+  ) throws(StoreError) -> UserStore.User? {
+    if let id = try session.holder(of: value, attribute, besides: nil) { return try session.user(id) }
+    guard try session.indexes().contains(where: { $0.isUnique && $0.attribute == attribute }) else {
+      throw StoreError(
+        .badValue, "“\(attribute.text.excerpt)” is not a unique attribute", hint: "addUnique(on:) makes it one")
+    }
+    return nil
+  }
+
+  /// Returns the values of an attribute that several users have, in order, each with these users.
+  ///
+  /// - Parameters:
+  ///   - attribute: The name of the attribute.
+  ///   - ignoresCase: Whether the letters A to Z equal a to z.
+  /// - Throws: `StoreError.Code.badValue` for a name that no attribute can have, and for `id`; `StoreError` if reading fails.
+  public mutating func duplicates(
+    of attribute: AttributeName, ignoringCase ignoresCase: Bool = false
+  ) throws(StoreError) -> [(value: StoredValue, users: [UserStore.User.ID])] {
+    try Limits.checkIndex(on: attribute)
+    var duplicates: [(value: StoredValue, users: [User.ID])] = []
+    try session.eachDuplicate(of: AttributeIndex(uniqueOn: attribute, ignoringCase: ignoresCase)) { value, users in
+      duplicates.append((value, users))
+      return true
+    }
+    return duplicates
   }
 
   private static func request(of query: Query, columns: [AttributeName]) throws(StoreError) -> RowRequest {

@@ -74,6 +74,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     guard let name else { throw StoreError(.badValue, "a user needs a name") }
     let hairColor = values.first { $0.attribute == .hairColor }?.value ?? .null
     if let id { try requireFree(id) }
+    try requireUnique(values.filter { !AttributeName.builtIn.contains($0.attribute) }, of: id)
     let id = try session.insertUser(id, name: name, hairColor: hairColor)
     for (attribute, value) in values where ![.name, .hairColor].contains(attribute) && !value.isNull {
       try session.insert(attribute, of: id, value)
@@ -190,6 +191,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   private mutating func put(
     _ values: [(attribute: AttributeName, value: StoredValue)], of id: UserStore.User.ID
   ) throws(StoreError) -> Bool {
+    if values.count > 1 { try requireUnique(values, of: id) }
     var hasChanged = false
     for (attribute, value) in values where try put(attribute, of: id, value) { hasChanged = true }
     return hasChanged
@@ -266,6 +268,16 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     _ attribute: AttributeName, of id: User.ID, _ current: StoredValue, _ expected: StoredValue
   ) -> StoreError {
     StoreError(.conflict, "the \(attribute) of user \(id) is \(current.forMessages), not \(expected.forMessages)")
+  }
+
+  /// Throws `notUnique` if another user has one of several values, before the first of them is written: it would be refused itself.
+  private mutating func requireUnique(
+    _ values: [(attribute: AttributeName, value: StoredValue)], of id: User.ID?
+  ) throws(StoreError) {
+    for (attribute, value) in values where !value.isNull {
+      guard let holder = try session.holder(of: value, attribute, besides: id) else { continue }
+      throw .notUnique(attribute, value, of: id, holder: holder)
+    }
   }
 
   private mutating func requireUser(_ id: User.ID) throws(StoreError) {

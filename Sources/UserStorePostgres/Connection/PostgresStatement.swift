@@ -28,6 +28,11 @@ struct PostgresStatement: Sendable {
       purpose: purpose, text: text, types: types, effect: effect, index: Self.count.add(1, ordering: .relaxed).oldValue)
   }
 
+  init(_ purpose: String, _ text: String, types: [PostgresType]) {
+    self.init(
+      purpose: purpose, text: text, types: types, effect: .none, index: Self.count.add(1, ordering: .relaxed).oldValue)
+  }
+
   /// Creates a statement that is parsed at each use.
   init(once purpose: String, _ text: String, _ types: PostgresType..., effect: Effect = .none) {
     self.init(purpose: purpose, text: text, types: types, effect: effect, index: -1)

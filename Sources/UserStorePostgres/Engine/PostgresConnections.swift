@@ -5,6 +5,7 @@ import UserStore
 final class PostgresConnections: Sendable {
   let settings: PostgresSettings
   let progress = PostgresProgress()
+  let uniqueKeys = PostgresUniqueKeys()
   /// One per connection; returns nil after the connection is gone.
   private let interrupters = Mutex<[@Sendable () -> PostgresInterrupter?]>([])
 
@@ -33,7 +34,7 @@ final class PostgresConnections: Sendable {
   private func openSession(watches: Bool) throws(StoreError) -> PostgresSession {
     do {
       // A watching session does not wait for a replica: the watcher repeats a failed look.
-      return PostgresSession(try open(watches: watches), progress, patience: watches ? .zero : nil)
+      return PostgresSession(try open(watches: watches), progress, uniqueKeys, patience: watches ? .zero : nil)
     } catch {
       throw error.postgres.map { StoreError(inOpenStore: $0) } ?? error
     }

@@ -17,7 +17,9 @@ final class PostgresEngine: Engine {
     }
     try connections.checkPooler(of: first)
     try PostgresSchema.prepare(first, configuration.store.access)
-    let session = PostgresSession(first, connections.progress)
+    let session = PostgresSession(first, connections.progress, connections.uniqueKeys)
+    // Read once, so that no write needs a round trip more for it.
+    _ = connections.uniqueKeys.note(try session.uniqueIndexes())
     readers = SessionPool(limit: Self.readerLimit, reserve: 1, adopting: session, open: connections.openSession)
     writers = configuration.store.access == .readOnly ? nil : SessionPool(limit: 1, open: connections.openSession)
   }

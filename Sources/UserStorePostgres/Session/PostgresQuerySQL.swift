@@ -15,11 +15,14 @@ struct PostgresQuerySQL {
   /// Otherwise PostgreSQL turns the tests into joins, to start with the one that finds the fewest users. Planning hundreds of
   /// joins takes minutes.
   private let isSeparate: Bool
+  /// The unique attributes, whose indexes find equal values.
+  private let uniqueKeys: [AttributeName: PostgresUniqueKey]
 
   private static let joinLimit = 8
 
   /// Creates the SQL that selects id, name and hair color of each row of a part.
-  init(_ part: RowPart, limit: Int?) {
+  init(_ part: RowPart, limit: Int?, uniqueKeys: [AttributeName: PostgresUniqueKey] = [:]) {
+    self.uniqueKeys = uniqueKeys
     isSeparate = part.conditions.reduce(0) { $0 + $1.tests } > Self.joinLimit
     var source = "userstore.users u"
     for key in part.order where key.attribute.column == .any {
@@ -34,7 +37,8 @@ struct PostgresQuerySQL {
     if let limit { text += " LIMIT \(parameter(.int8(Int64(limit))))" }
   }
 
-  init(counting condition: Condition) {
+  init(counting condition: Condition, uniqueKeys: [AttributeName: PostgresUniqueKey] = [:]) {
+    self.uniqueKeys = uniqueKeys
     isSeparate = condition.node.tests > Self.joinLimit
     let condition = self.condition(of: RowPart(conditions: [condition.node]))
     text = "SELECT count(*) FROM userstore.users u WHERE \(condition)"
@@ -93,7 +97,12 @@ struct PostgresQuerySQL {
     case .any(let parts): return Self.junction(parts.map { sql($0) }, "OR", empty: "false")
     case .not(let part): return "(\(sql(part))) IS NOT TRUE"
     case .comparison(let attribute, let comparison, let value):
-      return test(attribute) { $0.test($1, attribute.column, comparison, value) }
+      let key = comparison == .equal ? uniqueKeys[attribute] : nil
+      return test(attribute) { query, name in
+        let test = query.test(name, attribute.column, comparison, value)
+        guard let key, test != "false" else { return test }
+        return "((\(test)) AND \(query.equality(name, key.index, value)))"
+      }
     case .isOneOf(let attribute, let values):
       return test(attribute) { query, name in
         Self.junction(values.map { query.test(name, attribute.column, .equal, $0) }, "OR", empty: "false")
@@ -127,6 +136,22 @@ struct PostgresQuerySQL {
       return
         "EXISTS (SELECT FROM userstore.attributes a WHERE a.user_id = u.id AND a.name = \(name) AND \(test)\(isSeparate ? " OFFSET 0" : ""))"
     }
+  }
+
+  /// Returns the test that finds the users with a value by the index of a unique attribute.
+  private mutating func equality(_ name: String, _ index: AttributeIndex, _ value: StoredValue) -> String {
+    if index.attribute.column == .text {
+      guard case .text(let text) = value, !text.utf8.contains(0) else { return "true" }
+      return "\(PostgresUniqueKey.text(name, index)) = \(PostgresUniqueKey.text(parameter(.text(text)), index))"
+    }
+    let names = ["integer", "real", "text", "bytes", "raw"]
+    var columns: [String: String] = [:]
+    for ((column, value), type) in zip(zip(names, value.columns), ["int8", "float8", "text", "bytea", "bytea"]) {
+      columns[column] = value == .null ? "NULL::\(type)" : parameter(value)
+    }
+    let key = PostgresUniqueKey.value({ "\(name).\($0)" }, index)
+    let literal = PostgresUniqueKey.literal(index.attribute.text)
+    return "\(name).name = \(literal) AND \(key) = \(PostgresUniqueKey.value({ columns[$0] ?? "NULL" }, index))"
   }
 
   /// Returns a comparison that is true only within the value's class; `name` is a table, or a column of `users`.

@@ -162,9 +162,7 @@ extension PostgresSession {
         if posted.count == 0 { throw StoreError.noUser(id) }
       }
     } catch  where error.postgres?.kind == .server(.undefinedFunction) {
-      throw StoreError(
-        .schemaTooOld, "the database has no notes yet: the owner of the schema must open it for writing once",
-        cause: error.cause)
+      throw .needsMigration("notes", error)
     }
   }
 

@@ -59,7 +59,7 @@ extension PostgresSession {
   ) throws(StoreError) {
     var (isMore, limit) = (true, request.limit)
     for part in request.parts where isMore {
-      let query = PostgresQuerySQL(part, limit: limit)
+      let query = PostgresQuerySQL(part, limit: limit, uniqueKeys: uniqueKeys.keys ?? [:])
       var page: [User] = []
       var failure: StoreError?
       func deliver() {
@@ -102,8 +102,7 @@ extension PostgresSession {
     of users: [User.ID], _ attributes: [AttributeName]
   ) throws(StoreError) -> [User.ID: [AttributeName: StoredValue]] {
     if users.isEmpty || attributes.isEmpty { return [:] }
-    // Names have no control characters.
-    let names = attributes.map { "\"" + $0.text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
+    let names = attributes.map { JSON.text($0.text).description }
     let result = try run(Self.selectValues, .text(Self.list(users)), .text("[" + names.joined(separator: ",") + "]"))
     var values: [User.ID: [AttributeName: StoredValue]] = [:]
     try result.each { row in
@@ -114,7 +113,7 @@ extension PostgresSession {
   }
 
   func userCount(where condition: Condition) throws(StoreError) -> Int {
-    let query = PostgresQuerySQL(counting: condition)
+    let query = PostgresQuerySQL(counting: condition, uniqueKeys: uniqueKeys.keys ?? [:])
     var count = 0
     // With a cursor, the query is planned for these values instead of generically.
     try scan(query.statement(to: "count users"), query.values) { row in
@@ -130,19 +129,53 @@ extension PostgresSession {
   private static let createIndex = PostgresStatement("add an index", "SELECT userstore.create_index($1)", .text)
   private static let dropIndex = PostgresStatement("remove an index", "SELECT userstore.drop_index($1)", .text)
 
-  func indexes() throws(StoreError) -> [AttributeName] {
-    try all(Self.selectIndexes) { AttributeName($0.text(0)) }
+  private static let createUnique = PostgresStatement(
+    "make an attribute unique", "SELECT userstore.create_unique($1, $2)", .text, .bool)
+  private static let dropUnique = PostgresStatement(
+    "remove a unique attribute", "SELECT userstore.drop_unique($1)", .text)
+
+  func indexes() throws(StoreError) -> [AttributeIndex] {
+    let plain = try all(Self.selectIndexes) { AttributeIndex(on: AttributeName($0.text(0))) }
+    return (plain + (try uniqueIndexes())).sorted {
+      ($0.attribute, $0.isUnique ? 1 : 0) < ($1.attribute, $1.isUnique ? 1 : 0)
+    }
   }
 
-  func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
+  func addIndex(_ index: AttributeIndex, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
     guard shouldContinue() else { throw SessionPool.closed }
-    let isNew = try change(Self.createIndex, attribute)
+    let isNew = try index.isUnique ? addUnique(index) : change(Self.createIndex, index.attribute)
     // The caller rolls back.
     guard shouldContinue() else { throw SessionPool.closed }
     return isNew
   }
 
-  func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool { try change(Self.dropIndex, attribute) }
+  private func addUnique(_ index: AttributeIndex) throws(StoreError) -> Bool {
+    // The server's error would name one value.
+    try index.requireNoDuplicates(eachDuplicate)
+    uniqueKeys.forget()
+    do throws(StoreError) {
+      return try all(Self.createUnique, .text(index.attribute.text), .bool(index.ignoresCase)) { $0.bool(0) }.first
+        == true
+    } catch {
+      switch error.postgres?.sqlState?.rawValue {
+      case "23505":
+        throw StoreError(
+          .notUnique,
+          "“\(index.attribute.text.excerpt)” cannot be unique: another program has just given several users the same value",
+          hint: "try again to see it", cause: error.cause)
+      case "53400": throw index.hasNoRoom
+      case SQLState.undefinedFunction.rawValue: throw .needsMigration("unique attributes", error)
+      default: throw error
+      }
+    }
+  }
+
+  func removeIndex(_ index: AttributeIndex) throws(StoreError) -> Bool {
+    guard index.isUnique else { return try change(Self.dropIndex, index.attribute) }
+    guard try uniqueIndexes().contains(where: { $0.attribute == index.attribute }) else { return false }
+    uniqueKeys.forget()
+    return try change(Self.dropUnique, index.attribute)
+  }
 
   private func change(_ statement: PostgresStatement, _ attribute: AttributeName) throws(StoreError) -> Bool {
     try all(statement, .text(attribute.text)) { $0.bool(0) }.first == true

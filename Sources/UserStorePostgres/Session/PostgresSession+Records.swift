@@ -37,15 +37,7 @@ extension PostgresSession {
     "UPDATE userstore.users SET hair_color = $2 WHERE id = $1 AND hair_color IS DISTINCT FROM $2", .int8, .text)
   // Compares values by their bytes: 1 and 1.0 are in different columns, and -0.0 is not stored.
   private static let putAttribute = PostgresStatement(
-    "set an attribute",
-    """
-    INSERT INTO userstore.attributes AS a (user_id, name, \(attributeColumns))
-    SELECT u.id, $2, $3, $4, $5, $6, $7 FROM userstore.users u WHERE u.id = $1 FOR KEY SHARE
-    ON CONFLICT (user_id, name) DO UPDATE SET (\(attributeColumns)) = ROW (EXCLUDED.integer, EXCLUDED.real, EXCLUDED.text,
-      EXCLUDED.bytes, EXCLUDED.raw)
-    WHERE (a.integer, a.real, a.text, a.bytes, a.raw)
-      IS DISTINCT FROM (EXCLUDED.integer, EXCLUDED.real, EXCLUDED.text, EXCLUDED.bytes, EXCLUDED.raw)
-    """, .int8, .text, .int8, .float8, .text, .bytea, .bytea)
+    "set an attribute", putText(), types: [.int8, .text] + StoredValue.types)
   private static let insertAttribute = PostgresStatement(
     "set an attribute",
     "INSERT INTO userstore.attributes (user_id, name, \(attributeColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7)",
@@ -54,6 +46,18 @@ extension PostgresSession {
     "unset an attribute", "DELETE FROM userstore.attributes WHERE user_id = $1 AND name = $2", .int8, .text)
   private static let hasUser = PostgresStatement(
     "read a user", "SELECT 1::int8 FROM userstore.users WHERE id = $1", .int8)
+
+  /// Sets an attribute of user $1, unless a condition is true.
+  static func putText(unless condition: String? = nil) -> String {
+    """
+    INSERT INTO userstore.attributes AS a (user_id, name, \(attributeColumns))
+    SELECT u.id, $2, $3, $4, $5, $6, $7 FROM userstore.users u WHERE u.id = $1\(condition.map { " AND NOT \($0)" } ?? "") FOR KEY SHARE
+    ON CONFLICT (user_id, name) DO UPDATE SET (\(attributeColumns)) = ROW (EXCLUDED.integer, EXCLUDED.real, EXCLUDED.text,
+      EXCLUDED.bytes, EXCLUDED.raw)
+    WHERE (a.integer, a.real, a.text, a.bytes, a.raw)
+      IS DISTINCT FROM (EXCLUDED.integer, EXCLUDED.real, EXCLUDED.text, EXCLUDED.bytes, EXCLUDED.raw)
+    """
+  }
 
   // MARK: Reading
 
@@ -96,41 +100,59 @@ extension PostgresSession {
   // MARK: Writing
 
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID {
+    let values = [(attribute: AttributeName.name, value: name), (.hairColor, hairColor)]
     let (name, hairColor) = (try name.textColumn(of: .name), try hairColor.textColumn(of: .hairColor))
-    write?.mayHaveLogged = true
-    guard let id else {
-      let new = try first(Self.insertUser, name, hairColor) { $0.int8(0) }
-      guard let new else { throw StoreError(.unexpected, "the server added no user") }
-      return User.ID(new)
+    for (attribute, value) in values where !value.isNull {
+      if let holder = try holder(of: value, attribute, besides: id) {
+        throw .notUnique(attribute, value, of: id, holder: holder)
+      }
     }
-    let result = try run(Self.insertUserWithID, .int8(id.rawValue), name, hairColor)
-    guard result.count == 1 else { throw StoreError(.conflict, "user \(id) exists") }
-    return id
+    write?.mayHaveLogged = true
+    do throws(StoreError) {
+      guard let id else {
+        let new = try first(Self.insertUser, name, hairColor) { $0.int8(0) }
+        guard let new else { throw StoreError(.unexpected, "the server added no user") }
+        return User.ID(new)
+      }
+      let result = try run(Self.insertUserWithID, .int8(id.rawValue), name, hairColor)
+      guard result.count == 1 else { throw StoreError(.conflict, "user \(id) exists") }
+      return id
+    } catch { throw refusal(error, of: values, of: id) }
   }
 
   func insert(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) {
     let name = try attribute.writtenName
     write?.mayHaveLogged = true
-    try pipeline { _ = $0.add(Self.insertAttribute, [.int8(id.rawValue), name] + value.columns) }
+    do throws(StoreError) {
+      try pipeline { _ = $0.add(Self.insertAttribute, [.int8(id.rawValue), name] + value.columns) }
+    } catch { throw refusal(error, of: [(attribute, value)], of: id) }
   }
 
   func put(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
     let isBuiltIn = attribute == .name || attribute == .hairColor
     let (name, text) = (try attribute.writtenName, isBuiltIn ? try value.textColumn(of: attribute) : .null)
+    let uniqueKey = value.isNull ? nil : try uniqueKey(of: attribute)
     write?.mayHaveLogged = true
-    let (changed, user) = try pipeline { batch in
-      let key = PostgresValue.int8(id.rawValue)
-      let changed =
-        switch attribute {
-        case .name: batch.add(Self.updateName, key, text)
-        case .hairColor: batch.add(Self.updateHairColor, key, text)
-        case _ where value.isNull: batch.add(Self.deleteAttribute, key, name)
-        default: batch.add(Self.putAttribute, [key, name] + value.columns)
-        }
-      return (changed, batch.add(Self.hasUser, key))
-    }
+    let (changed, user): (PostgresResult, PostgresResult)
+    do throws(StoreError) {
+      (changed, user) = try pipeline { batch in
+        let key = PostgresValue.int8(id.rawValue)
+        let changed =
+          switch attribute {
+          case .name: batch.add(uniqueKey?.put ?? Self.updateName, key, text)
+          case .hairColor: batch.add(uniqueKey?.put ?? Self.updateHairColor, key, text)
+          case _ where value.isNull: batch.add(Self.deleteAttribute, key, name)
+          default: batch.add(uniqueKey?.put ?? Self.putAttribute, [key, name] + value.columns)
+          }
+        return (changed, batch.add(Self.hasUser, key))
+      }
+    } catch { throw refusal(error, of: [(attribute, value)], of: id) }
     if changed.affectedRows > 0 { return .changed }
-    return user.count == 0 ? .noUser : .unchanged
+    if user.count == 0 { return .noUser }
+    guard uniqueKey != nil, let holder = try holder(of: value, attribute, besides: id) else { return .unchanged }
+    // Another program may have made the attribute not unique meanwhile.
+    if uniqueKeys.note(try uniqueIndexes())[attribute] == nil { return try put(attribute, of: id, value) }
+    throw .notUnique(attribute, value, of: id, holder: holder)
   }
 
   func removeUser(_ id: User.ID) throws(StoreError) -> Bool {

@@ -9,6 +9,7 @@ final class PostgresSession: Session, @unchecked Sendable {
   let connection: PostgresConnection
   /// The part of the log that the store's sessions have read, and that a transaction on a replica must see.
   let progress: PostgresProgress
+  let uniqueKeys: PostgresUniqueKeys
   /// The time to wait for a replica that is behind.
   let patience: Duration
   /// The time for finding out whether a COMMIT took effect whose reply was lost.
@@ -65,8 +66,10 @@ final class PostgresSession: Session, @unchecked Sendable {
 
   /// Creates a session; `patience` is by default the settings' `lockTimeout`.
   init(
-    _ connection: PostgresConnection, _ progress: PostgresProgress = PostgresProgress(), patience: Duration? = nil
+    _ connection: PostgresConnection, _ progress: PostgresProgress = PostgresProgress(),
+    _ uniqueKeys: PostgresUniqueKeys = PostgresUniqueKeys(), patience: Duration? = nil
   ) {
+    self.uniqueKeys = uniqueKeys
     self.connection = connection
     self.progress = progress
     let settings = connection.settings

@@ -25,7 +25,7 @@ struct Correction {
     let words = line.plain
     switch line.command {
     case "list": return list(line)
-    case "index": return index(line)
+    case "index", "unique": return index(line)
     case "set":
       guard words.count > 1 else { return nil }
       return Correction(words: line.with([words[0]] + assignments(in: words.dropFirst())))

@@ -6,7 +6,7 @@ enum ExitStatus: Int32 {
   case failure = 1
   /// No such user, attribute or revision, or several users with the name.
   case notFound = 3
-  /// `--expect` was not met, the value to undo has changed since, or another consumer took over the name.
+  /// `--expect` was not met, another user has a unique value, the value to undo has changed since, or another consumer took over the name.
   case conflict = 4
   /// Another process held the database for too long, or a replica is too far behind.
   case busy = 5
@@ -31,7 +31,7 @@ extension ExitStatus {
     self =
       switch code {
       case .userNotFound, .revisionNotFound: .notFound
-      case .conflict, .superseded, .userExists: .conflict
+      case .conflict, .notUnique, .superseded, .userExists: .conflict
       case .busy, .behind: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData

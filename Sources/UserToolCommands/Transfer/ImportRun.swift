@@ -111,7 +111,12 @@ struct ImportRun {
   /// The reason why the record is bad; nil if the error has another reason.
   private static func bad(_ record: SourceRecord, _ error: any Error) -> BadRecord? {
     if let bad = error as? BadRecord { return bad }
-    guard let error = error as? StoreError, error.code == .badValue || error.code == .conflict else { return nil }
+    guard let error = error as? StoreError else { return nil }
+    if let other = error.notUnique {
+      let user = other.user.map { "user \($0)" } ?? "another user"
+      return BadRecord(line: record.line, "the \(other.attribute.shown) \(other.value.quoted) belongs to \(user)")
+    }
+    guard error.code == .badValue || error.code == .conflict else { return nil }
     return BadRecord(line: record.line, error.message)
   }
 

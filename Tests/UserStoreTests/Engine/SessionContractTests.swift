@@ -263,14 +263,34 @@ import Testing
     }
   }
 
+  @Test(arguments: Kind.all) func `rows have the values of attributes of any name`(_ kind: Kind) throws {
+    let subject = try Subject(kind)
+    let names: [AttributeName] = ["\"", "\"\u{301}", "\\", "\\\u{301}", "'\u{301}", "$1", "é"]
+    try subject.write { session in
+      let id = try session.insertUser(nil, name: .text("NIX"), hairColor: .null)
+      for (index, name) in names.enumerated() { try session.insert(name, of: id, .integer(Int64(index))) }
+    }
+    try subject.read { session in
+      for name in names {
+        var rows: [[StoredValue]] = []
+        try session.eachRow(RowRequest(condition: .exists(name), order: [SortKey(name)], limit: 2, columns: [name])) {
+          _, values in
+          rows.append(values)
+          return true
+        }
+        #expect(rows == [[.integer(Int64(names.firstIndex(of: name)!))]], "\(name)")
+      }
+    }
+  }
+
   @Test(arguments: Kind.all) func `an index is added once and removed once`(_ kind: Kind) throws {
     let subject = try Subject(kind)
-    let added = try (0..<2).map { _ in try subject.write { try $0.addIndex(on: "age") { true } }.value }
+    let added = try (0..<2).map { _ in try subject.write { try $0.addIndex(AttributeIndex(on: "age")) { true } }.value }
     #expect(added == [true, false])
-    #expect(try subject.read { try $0.indexes() } == ["age"])
-    #expect(throws: StoreError.self) { try subject.write { try $0.addIndex(on: "city") { false } } }
+    #expect(try subject.read { try $0.indexes() } == [AttributeIndex(on: "age")])
+    #expect(throws: StoreError.self) { try subject.write { try $0.addIndex(AttributeIndex(on: "city")) { false } } }
     subject.writer.rollBack()
-    let removed = try (0..<2).map { _ in try subject.write { try $0.removeIndex(on: "age") }.value }
+    let removed = try (0..<2).map { _ in try subject.write { try $0.removeIndex(AttributeIndex(on: "age")) }.value }
     #expect(removed == [true, false])
     #expect(try subject.read { try $0.indexes() } == [])
   }

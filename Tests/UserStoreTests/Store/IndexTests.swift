@@ -109,7 +109,7 @@ import Testing
     var count = 0
     #expect(
       code {
-        try store.addIndex(on: "age") {
+        try store.addIndex(AttributeIndex(on: "age")) {
           count += 1
           return count <= calls
         }
@@ -126,7 +126,7 @@ import Testing
     let thread = try Threads.start { [store] in
       ended.record(
         code {
-          try store.addIndex(on: "age") {
+          try store.addIndex(AttributeIndex(on: "age")) {
             isInside.open()
             while !connections.isInterrupted { SystemThread.yield() }
             return true

@@ -87,13 +87,15 @@ import Testing
     #expect(try store.check().allSatisfy { $0.severity != .problem })
   }
 
-  @Test func `an index that is stopped is not there`() throws {
+  @Test(arguments: [AttributeIndex(on: "age"), AttributeIndex(on: "age", .uniqueIgnoringCase)])
+  func `an index that is stopped is not there`(_ index: AttributeIndex) throws {
     // A server is asked to stop when its one statement has ended, however many users there are.
     _ = try fill(TestEngine.isPostgres ? 400 : 40_000, changes: 0)
     try stopAtEach(atLeast: TestEngine.isPostgres ? 1 : 2) { isCancelled in
-      _ = try store.addIndex(on: "age") { !isCancelled() }
+      _ = try store.addIndex(index) { !isCancelled() }
     } check: { isComplete throws in
-      #expect(try store.read { try $0.indexes } == (isComplete ? ["age"] : []))
+      let indexes = try store.read { try $0.indexes + $0.uniqueAttributes.map(\.attribute) }
+      #expect(indexes == (isComplete ? [index.attribute] : []))
     }
   }
 

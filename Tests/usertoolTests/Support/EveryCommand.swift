@@ -28,7 +28,8 @@ enum EveryCommand {
     Line("remove 1 --dry-run"), Line("watch --timeout 1ms", 124), Line("watch --initial all --timeout 1ms", 124),
     Line("watch --per-change --timeout 1ms", 124), Line("log"), Line("log --limit 3"),
     Line("post invited --about 1 --dry-run"), Line("undo --dry-run"),
-    Line("consumers"), Line("index"), Line("listeners"), Line("backup b.db --dry-run"), Line("restore u.db --dry-run"),
+    Line("consumers"), Line("index"), Line("unique"), Line("unique add age --dry-run"), Line("listeners"),
+    Line("backup b.db --dry-run"), Line("restore u.db --dry-run"),
     Line("check"), Line("compact --dry-run"), Line("purge 2 --dry-run"), Line("export"), Line("export --format csv"),
     Line("import u.jsonl --dry-run"), Line("serve", 1), Line("demo"), Line("completion bash"), Line("man"),
   ]

@@ -39,6 +39,13 @@ struct Count: ParsableCommand {
     case listInC = "list-in-c"
     case writeSet = "write-set"
     case listSet = "list-set"
+    case set
+    case setBeside1 = "set-beside-1"
+    case setBeside3 = "set-beside-3"
+    case setIndexed = "set-indexed"
+    case setUnique = "set-unique"
+    case setCaseless = "set-caseless"
+    case setPost = "set-post"
   }
 
   @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
@@ -81,7 +88,7 @@ extension Count.Work {
 
   var operations: Int {
     switch self {
-    case .write, .writeInC: 5_000
+    case .write, .writeInC, .set, .setBeside1, .setBeside3, .setIndexed, .setUnique, .setCaseless, .setPost: 5_000
     case .replay, .replayInC: 20_000
     case .listenable, .signal, .observers, .store: 100_000
     case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
@@ -124,6 +131,13 @@ extension Count.Work {
     case .listInC: "reading the same row in C"
     case .writeSet: "one of 10,000 renames in one write"
     case .listSet: "the same, which move rows of a list of 50,000"
+    case .set: "a write of one attribute, with one listener"
+    case .setBeside1: "the same, beside one unique attribute"
+    case .setBeside3: "the same, beside three unique attributes"
+    case .setIndexed: "the same, of an attribute with an index"
+    case .setUnique: "the same, of a unique attribute"
+    case .setCaseless: "the same, of a unique attribute that ignores case"
+    case .setPost: "a write of one attribute and an event"
     }
   }
 
@@ -160,6 +174,13 @@ extension Count.Work {
     case .listInC: try CountLists.readInC(count) { Int64($0.query(ListRequest.sql)) }
     case .writeSet: try CountLists.set(count, isFollowed: false)
     case .listSet: try CountLists.set(count, isFollowed: true)
+    case .set: try CountOwnData.set(count)
+    case .setBeside1: try CountOwnData.set(count, prepare: CountOwnData.addUnique("email"))
+    case .setBeside3: try CountOwnData.set(count, prepare: CountOwnData.addUnique("email", "phone", "code"))
+    case .setIndexed: try CountOwnData.set(count, prepare: { _ = try $0.addIndex(on: "note") })
+    case .setUnique: try CountOwnData.set(count, prepare: CountOwnData.addUnique("note"))
+    case .setCaseless: try CountOwnData.set(count, prepare: { _ = try $0.addUnique(on: "note", ignoringCase: true) })
+    case .setPost: try CountOwnData.set(count, further: { try $0.post("noted", about: $1) })
     }
   }
 

@@ -110,6 +110,7 @@ final class Restore: EngineRestore {
         if copied % 1_000 == 0 || copied == total { progress(Double(copied) / Double(total)) }
       }
     }
+    for index in try target.indexes() where index.isUnique { try index.requireNoDuplicates(target.eachDuplicate) }
     try keepIDs(in: target)
     try target.connection.execute(
       """

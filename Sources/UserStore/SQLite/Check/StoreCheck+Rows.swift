@@ -141,6 +141,17 @@ extension StoreCheck {
     }
   }
 
+  /// Finds values of unique attributes that several users have: written while a trigger was missing.
+  mutating func checkUniqueValues(of connection: borrowing Connection) throws(StoreError) {
+    for index in uniqueAttributes {
+      try connection.eachDuplicate(of: index) { value, users in
+        let message = "\(users.listed) have the same \(index.attribute), which is unique: \(value.forMessages)"
+        note(.problem, .value, message, user: users.first?.rawValue, attribute: index.attribute.text)
+        return true
+      }
+    }
+  }
+
   mutating func checkOrphans(of connection: borrowing Connection) throws(StoreError) {
     let sql = "SELECT user_id, name FROM attributes WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = user_id)"
     try problems(.orphan, sql, of: connection) { user, attribute, _ in

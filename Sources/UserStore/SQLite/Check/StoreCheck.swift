@@ -2,6 +2,7 @@
 struct StoreCheck {
   private(set) var findings: [Finding] = []
   private var counts: [Finding.Kind: Int] = [:]
+  private(set) var uniqueAttributes: [AttributeIndex] = []
 
   /// The number of findings of one kind that are listed; the others are counted.
   static let limit = 20
@@ -22,6 +23,7 @@ struct StoreCheck {
       try checkLog(of: connection)
       progress(0.9)
       try checkRecords(of: connection)
+      try checkUniqueValues(of: connection)
       progress(1)
       try checkScratch(of: connection)
     } catch {
@@ -55,14 +57,21 @@ struct StoreCheck {
   /// Returns whether the rows may be read.
   private mutating func checkSchema(of connection: borrowing Connection) throws(StoreError) -> Bool {
     do {
-      let (version, broken) = try Schema.inspect(connection)
+      let (version, check) = try Schema.inspect(connection)
+      uniqueAttributes = check.uniqueAttributes
       if version < Migration.latest {
         note(
           .warning, .schema,
           "the database has schema version \(version); opening it for writing migrates it to \(Migration.latest)")
       }
-      for name in broken {
+      for name in check.brokenTriggers {
         note(.problem, .trigger, "the trigger \(name) is missing or changed: later writes may be missing from the log")
+      }
+      for name in check.brokenRules {
+        note(
+          .problem, .schema,
+          "\(name) of a unique attribute is missing or changed: several users may have got the same value; opening the store for writing creates it again"
+        )
       }
       return true
     } catch {

@@ -6,6 +6,7 @@ extension Migration {
   static let all = [
     Migration(5, "schema", PackageResources.m0005_schema_sql),
     Migration(6, "notes", PackageResources.m0006_notes_sql),
+    Migration(7, "unique", PackageResources.m0007_unique_sql),
   ]
 
   /// The oldest schema version that can be migrated.

@@ -15,7 +15,7 @@ enum Schema {
     // Before any row is read: a table of another program may compute its content.
     let check = try SchemaCheck(connection)
     try checkMigrations(connection, through: Migration.latest)
-    if !check.brokenTriggers.isEmpty {
+    if check.needsRepair {
       try inTransaction("BEGIN IMMEDIATE", connection) { connection throws(StoreError) in
         // Checked again: another process may have repaired them.
         try SchemaCheck(connection).repair(connection)
@@ -24,7 +24,8 @@ enum Schema {
   }
 
   static func check(_ connection: borrowing Connection) throws(StoreError) {
-    let (version, broken) = try inspect(connection)
+    let (version, check) = try inspect(connection)
+    let broken = check.brokenTriggers
     if version < Migration.latest {
       throw StoreError(.schemaTooOld, "the database has schema version \(version), and must be opened for writing once")
     }
@@ -36,13 +37,13 @@ enum Schema {
     }
   }
 
-  /// Returns the schema version of the file, and its triggers that are missing or changed; throws `schemaChanged` for any other
-  /// difference.
+  /// Returns the schema version of the file, and what is missing or changed in its schema; throws `schemaChanged` for a difference
+  /// that cannot be repaired.
   static func inspect(
     _ connection: borrowing Connection
-  ) throws(StoreError) -> (version: Int64, brokenTriggers: [String]) {
+  ) throws(StoreError) -> (version: Int64, check: SchemaCheck) {
     let version = try checkedVersion(connection, mayBeEmpty: false) ?? 0
-    return (version, try checkVersion(version, connection).brokenTriggers)
+    return (version, try checkVersion(version, connection))
   }
 
   /// Returns the schema version; nil for an empty database, which is refused unless `mayBeEmpty`.

@@ -2,8 +2,13 @@
 struct SchemaCheck {
   /// The library's triggers that are missing or changed: later writes may be missing from the log.
   var brokenTriggers: [String] = []
+  /// The indexes and triggers of unique attributes that are missing or changed: several users may have got the same value.
+  private(set) var brokenRules: [String] = []
+  let uniqueAttributes: [AttributeIndex]
 
   private let expected: Objects
+  /// The indexes and triggers of the unique attributes.
+  private let rules: Objects
 
   struct Object: Hashable {
     let type: String
@@ -90,7 +95,14 @@ struct SchemaCheck {
       }
       brokenTriggers.append(object.name)
     }
-    let others = found.filter { expected[$0.key] == nil }
+    // The table is the library's, so that reading it runs nothing.
+    let hasRules = expected[Object(type: "table", name: "userstore_unique")] != nil
+    uniqueAttributes = hasRules ? try AttributeIndex.unique(in: connection) : []
+    rules = uniqueAttributes.reduce(into: [:]) { $0.merge($1.objects) { $1 } }
+    for (object, sql) in rules where found[object]?.sql.hasSameBytes(as: sql) != true {
+      brokenRules.append(object.name)
+    }
+    let others = found.filter { expected[$0.key] == nil && rules[$0.key] == nil }
     for (object, place) in others {
       // Views and triggers could run code; a table of such a name would replace what SQLite reports about the file.
       let isData = object.type == "table" || object.type == "index"
@@ -105,7 +117,11 @@ struct SchemaCheck {
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()
+    brokenRules.sort()
   }
+
+  /// Whether opening the store for writing creates something again.
+  var needsRepair: Bool { !brokenTriggers.isEmpty || !brokenRules.isEmpty }
 
   private static func isForeign(_ object: Object, on table: String) -> StoreError {
     StoreError(
@@ -145,15 +161,24 @@ struct SchemaCheck {
     return names
   }
 
-  /// Creates the broken triggers again, in the caller's transaction.
+  /// Creates the broken triggers and indexes again, in the caller's transaction.
+  ///
+  /// Creating an index takes time that grows with the data; without it, so would each write.
   func repair(_ connection: borrowing Connection) throws(StoreError) {
-    if brokenTriggers.isEmpty { return }
-    let purpose = "repair the triggers of the log"
-    for name in brokenTriggers {
-      try connection.execute("DROP TRIGGER IF EXISTS \(name)", to: purpose)
-      try connection.execute(expected[Object(type: "trigger", name: name)]!, to: purpose)
+    try Self.create(
+      expected.filter { brokenTriggers.contains($0.key.name) }, connection, to: "repair the triggers of the log")
+    try Self.create(rules.filter { brokenRules.contains($0.key.name) }, connection, to: "repair a unique attribute")
+    if !brokenTriggers.isEmpty { try Self.startNewLog(connection, to: "repair the triggers of the log") }
+  }
+
+  /// Creates triggers and indexes; replaces those of the same names.
+  private static func create(_ objects: Objects, _ connection: borrowing Connection, to purpose: String)
+    throws(StoreError)
+  {
+    for (object, sql) in objects {
+      try connection.execute("DROP \(object.type) IF EXISTS \(object.name.quoted("\""))", to: purpose)
+      try connection.execute(sql, to: purpose)
     }
-    try Self.startNewLog(connection, to: purpose)
   }
 
   /// Starts a new epoch after the last row, because the log does not explain the content of the tables; revisions

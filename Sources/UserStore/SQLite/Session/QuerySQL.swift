@@ -6,6 +6,8 @@ struct QuerySQL {
   private(set) var values: [StoredValue] = []
   /// The attributes that all users of the result have, each joined under the name `aN`, so that SQLite can start with an index.
   private let joins: [AttributeName]
+  /// The attributes that have an index which ignores case: it finds equal values, too, if the comparison ignores case.
+  private let caselessIndexes: Set<AttributeName>
 
   /// SQLite joins at most 64 tables, and tries many orders of them; further attributes are looked up for each row.
   private static let joinLimit = 20
@@ -16,8 +18,10 @@ struct QuerySQL {
   private var id = "users.id"
 
   /// Creates the SQL that selects the identifier and the columns of each row of a part; `indexes` are the indexed attributes.
-  init(_ part: RowPart, columns: [AttributeName], limit: Int?, indexes: Set<AttributeName>) {
-    self.init(joining: part)
+  init(_ part: RowPart, columns: [AttributeName], limit: Int?, indexes: Set<AttributeIndex>) {
+    self.init(joining: part, indexes)
+    // An index that ignores case has another order.
+    let indexes = Set(indexes.lazy.filter { !$0.ignoresCase }.map(\.attribute))
     let leader = part.order.first?.attribute ?? part.conditions.lazy.compactMap { $0.equal(in: indexes) }.first
     if let leader, indexes.contains(leader), let index = joins.firstIndex(of: leader) { id = "a\(index).user_id" }
     let columns = ([id] + columns.map(column)).joined(separator: ", ")
@@ -25,13 +29,14 @@ struct QuerySQL {
     if let limit { text += " LIMIT \(parameter(.integer(Int64(limit))))" }
   }
 
-  init(counting condition: Condition) {
+  init(counting condition: Condition, indexes: Set<AttributeIndex>) {
     let part = RowPart(conditions: [condition.node])
-    self.init(joining: part)
+    self.init(joining: part, indexes)
     text = "SELECT count(*) FROM \(source) WHERE \(self.condition(of: part))"
   }
 
-  private init(joining part: RowPart) {
+  private init(joining part: RowPart, _ indexes: Set<AttributeIndex>) {
+    caselessIndexes = Set(indexes.lazy.filter(\.ignoresCase).map(\.attribute))
     let implied = part.conditions.reduce(into: Set()) { $0.formUnion($1.implied) }
     // The first sort key first, so that it is among those that are joined.
     let leader = part.order.first?.attribute
@@ -90,7 +95,11 @@ struct QuerySQL {
     case .not(let part): return "(\(sql(part))) IS NOT TRUE"
     case .comparison(let attribute, let comparison, let value):
       guard attribute.column.canHave(value) else { return "0" }
-      return test(of: attribute) { $0.test($1, of: attribute.column, comparison, value) }
+      let isCaseless = comparison == .equal && caselessIndexes.contains(attribute)
+      return test(of: attribute) { query, column in
+        let test = query.test(column, of: attribute.column, comparison, value)
+        return isCaseless ? "(\(test) AND \(column) = \(query.parameter(value)) COLLATE NOCASE)" : test
+      }
     case .isOneOf(let attribute, let values):
       let values = values.filter { attribute.column.canHave($0) }
       if values.isEmpty { return "0" }
@@ -197,7 +206,7 @@ extension AttributeName.Column {
   fileprivate var `class`: StoredValue.Class { self == .id ? .number : .text }
 
   /// Whether a value of the column can be equal to this one.
-  fileprivate func canHave(_ value: StoredValue) -> Bool {
+  func canHave(_ value: StoredValue) -> Bool {
     self == .any ? value.class != .missing : value.class == self.class
   }
 }

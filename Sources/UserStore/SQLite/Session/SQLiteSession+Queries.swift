@@ -2,6 +2,9 @@ extension SQLiteSession {
   private static let selectIndexes = SQL(
     "read the indexes",
     "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND substr(name, 1, ?2) = ?1")
+  private static let insertRule = SQL(
+    "make an attribute unique", "INSERT INTO userstore_unique (attribute, ignores_case) VALUES (?1, ?2)")
+  private static let deleteRule = SQL("remove a unique attribute", "DELETE FROM userstore_unique WHERE attribute = ?1")
   private static let schemaVersion = SQL("read the indexes", "PRAGMA schema_version")
 
   func eachRow(
@@ -36,7 +39,7 @@ extension SQLiteSession {
   }
 
   func userCount(where condition: Condition) throws(StoreError) -> Int {
-    let query = QuerySQL(counting: condition)
+    let query = QuerySQL(counting: condition, indexes: try knownIndexes())
     var count = 0
     try connection.query(SQL(once: "count users", query.text), query.values) { row in
       count = Int(row.integer(0))
@@ -47,37 +50,99 @@ extension SQLiteSession {
 
   // MARK: Indexes
 
-  func indexes() throws(StoreError) -> [AttributeName] {
+  func indexes() throws(StoreError) -> [AttributeIndex] {
     let prefix = AttributeIndex.prefix
-    return try connection.all(Self.selectIndexes, .text(prefix), .integer(Int64(prefix.utf8.count))) { row in
-      AttributeIndex(name: row.text(0), sql: row.text(1))?.attribute
-    }.compactMap { $0 }.sorted()
+    let plain = try connection.all(Self.selectIndexes, .text(prefix), .integer(Int64(prefix.utf8.count))) { row in
+      AttributeIndex(name: row.text(0), sql: row.text(1))
+    }
+    return (plain.compactMap { $0 } + (try AttributeIndex.unique(in: connection)))
+      .sorted { ($0.attribute, $0.isUnique ? 1 : 0) < ($1.attribute, $1.isUnique ? 1 : 0) }
   }
 
-  /// The indexes, which are read only when the schema has changed.
-  private func knownIndexes() throws(StoreError) -> Set<AttributeName> {
+  /// The indexes, which are read only when the schema may have changed.
+  private func knownIndexes() throws(StoreError) -> Set<AttributeIndex> {
+    if let known = knownIndexSet, let counter = writingCounter, known.commitCounter == counter { return known.indexes }
     let version = try connection.first(Self.schemaVersion) { $0.integer(0) } ?? 0
-    if let indexes = indexesOfVersion, indexes.version == version { return indexes.attributes }
-    let attributes = Set(try indexes())
-    indexesOfVersion = (version, attributes)
-    return attributes
+    let indexes = if let known = knownIndexSet, known.version == version { known.indexes } else { Set(try indexes()) }
+    knownIndexSet = (version, writingCounter, indexes)
+    return indexes
   }
 
-  func addIndex(on attribute: AttributeName, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
+  /// The unique index of an attribute.
+  private func uniqueIndex(on attribute: AttributeName) throws(StoreError) -> AttributeIndex? {
+    try knownIndexes().first { $0.isUnique && $0.attribute == attribute }
+  }
+
+  func addIndex(_ index: AttributeIndex, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {
     guard shouldContinue() else { throw SessionPool.closed }
-    if try indexes().contains(attribute) { return false }
+    let indexes = try indexes()
+    if indexes.contains(index) { return false }
+    knownIndexSet = nil
     // In memory, SQLite would sort all values at once.
     try connection.execute("PRAGMA temp_store = FILE", to: "add an index")
     defer { try? connection.execute("PRAGMA temp_store = MEMORY", to: "add an index") }
     try connection.running(while: shouldContinue) { () throws(StoreError) in
-      try connection.execute(AttributeIndex(on: attribute).sql, to: "add an index")
+      if index.isUnique {
+        try addUnique(index, indexes.filter(\.isUnique))
+      } else {
+        try connection.execute(index.sql, to: "add an index")
+      }
     }
     return true
   }
 
-  func removeIndex(on attribute: AttributeName) throws(StoreError) -> Bool {
-    guard try indexes().contains(attribute) else { return false }
-    try connection.execute("DROP INDEX \(AttributeIndex(on: attribute).quotedName)", to: "remove an index")
+  private func addUnique(_ index: AttributeIndex, _ others: [AttributeIndex]) throws(StoreError) {
+    if try !removeIndex(index), others.count >= AttributeIndex.uniqueLimit { throw index.hasNoRoom }
+    // The index first: then the duplicates are found in its order.
+    try connection.execute(index.sql, to: "make an attribute unique")
+    try index.requireNoDuplicates(eachDuplicate)
+    for (object, sql) in index.objects where object.type == "trigger" {
+      try connection.execute(sql, to: "make an attribute unique")
+    }
+    try connection.run(Self.insertRule, .text(index.attribute.text), .integer(index.ignoresCase ? 1 : 0))
+  }
+
+  func removeIndex(_ index: AttributeIndex) throws(StoreError) -> Bool {
+    let isSame = { (other: AttributeIndex) in other.attribute == index.attribute && other.isUnique == index.isUnique }
+    guard let found = try indexes().first(where: isSame) else { return false }
+    knownIndexSet = nil
+    guard found.isUnique else {
+      try connection.execute("DROP INDEX \(found.quotedName)", to: "remove an index")
+      return true
+    }
+    for object in found.objects.keys {
+      try connection.execute(
+        "DROP \(object.type) IF EXISTS \(object.name.quoted("\""))", to: "remove a unique attribute")
+    }
+    try connection.run(Self.deleteRule, .text(found.attribute.text))
     return true
+  }
+
+  // MARK: Unique attributes
+
+  func holder(of value: StoredValue, _ attribute: AttributeName, besides id: User.ID?) throws(StoreError) -> User.ID? {
+    guard let index = try uniqueIndex(on: attribute), attribute.column.canHave(value) else { return nil }
+    var holder: User.ID?
+    try connection.query(index.holder, [value, id.map { .integer($0.rawValue) } ?? .null]) { row in
+      holder = User.ID(row.integer(0))
+      return false
+    }
+    return holder
+  }
+
+  func eachDuplicate(of index: AttributeIndex, while body: (StoredValue, [User.ID]) -> Bool) throws(StoreError) {
+    try connection.eachDuplicate(of: index, while: body)
+  }
+
+  /// The error for a value of a user that SQLite has refused: `notUnique` if a trigger of a unique attribute did.
+  func refusal(
+    _ error: StoreError, of values: [(attribute: AttributeName, value: StoredValue)], of id: User.ID?
+  ) -> StoreError {
+    guard let cause = error.cause as? SQLiteError, cause.code.primary == .constraint else { return error }
+    for (attribute, value) in values where cause.message == AttributeIndex(on: attribute, .unique).refusal {
+      let holder = (try? holder(of: value, attribute, besides: id)) ?? nil
+      return .notUnique(attribute, value, of: id, holder: holder)
+    }
+    return error
   }
 }

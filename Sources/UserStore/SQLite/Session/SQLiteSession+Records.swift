@@ -82,6 +82,7 @@ extension SQLiteSession {
 
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID {
     do { try connection.run(Self.insertUser, id.map { .integer($0.rawValue) } ?? .null, name, hairColor) } catch {
+      let error = refusal(error, of: [(.name, name), (.hairColor, hairColor)], of: id)
       // SQLite reports a full disk also if no id is left.
       guard error.code == .diskFull, try connection.first(Self.largestID, make: { $0.integer(0) }) == Int64.max else {
         throw error
@@ -92,17 +93,21 @@ extension SQLiteSession {
   }
 
   func insert(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) {
-    try connection.run(Self.insertAttribute, .integer(id.rawValue), .text(attribute.text), value)
+    do { try connection.run(Self.insertAttribute, .integer(id.rawValue), .text(attribute.text), value) } catch {
+      throw refusal(error, of: [(attribute, value)], of: id)
+    }
   }
 
   func put(_ attribute: AttributeName, of id: User.ID, _ value: StoredValue) throws(StoreError) -> PutResult {
     let key = StoredValue.integer(id.rawValue)
-    switch attribute {
-    case .name: try connection.run(Self.updateName, key, value)
-    case .hairColor: try connection.run(Self.updateHairColor, key, value)
-    case _ where value.isNull: try connection.run(Self.deleteAttribute, key, .text(attribute.text))
-    default: try connection.run(Self.updateAttribute, key, .text(attribute.text), value)
-    }
+    do {
+      switch attribute {
+      case .name: try connection.run(Self.updateName, key, value)
+      case .hairColor: try connection.run(Self.updateHairColor, key, value)
+      case _ where value.isNull: try connection.run(Self.deleteAttribute, key, .text(attribute.text))
+      default: try connection.run(Self.updateAttribute, key, .text(attribute.text), value)
+      }
+    } catch { throw refusal(error, of: [(attribute, value)], of: id) }
     if connection.changedRows > 0 { return .changed }
     if try self.value(.name, of: id).isNull { return .noUser }
     if attribute == .name || attribute == .hairColor || value.isNull { return .unchanged }

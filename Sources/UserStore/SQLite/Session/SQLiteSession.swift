@@ -16,8 +16,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private var write: Write?
   /// The end of the last set at each savepoint.
   private var savepoints: [Cursor] = []
-  /// The attributes that have an index, in a version of the schema.
-  var indexesOfVersion: (version: Int64, attributes: Set<AttributeName>)?
+  /// The indexes in a version of the schema, and the commit counter of the last write in which they were read.
+  var knownIndexSet: (version: Int64, commitCounter: Int64?, indexes: Set<AttributeIndex>)?
 
   private struct Write {
     let start: (end: Cursor, isRead: Bool)
@@ -85,6 +85,9 @@ final class SQLiteSession: Session, @unchecked Sendable {
     let end = if let known { known } else { try logEnd() }
     write = Write(start: (end, known == nil), counter: counter, end: end)
   }
+
+  /// While the session writes: a number that changes only if another connection has committed before.
+  var writingCounter: Int64? { write?.counter }
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start }
 
@@ -159,7 +162,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   func rollBack() {
     connection.rollBack()
     ahead = nil
-    if write != nil { (knownEnd, write, savepoints) = (nil, nil, []) }
+    if write != nil { (knownEnd, write, savepoints, knownIndexSet) = (nil, nil, [], nil) }
   }
 
   func prepareToClose() {

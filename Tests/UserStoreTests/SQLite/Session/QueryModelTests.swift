@@ -39,7 +39,9 @@ import Testing
     guard attribute != .id else { return }
     try store.write { transaction in
       let session = try transaction.session
-      if try !session.addIndex(on: attribute, while: { true }) { #expect(try session.removeIndex(on: attribute)) }
+      if try !session.addIndex(AttributeIndex(on: attribute), while: { true }) {
+        #expect(try session.removeIndex(AttributeIndex(on: attribute)))
+      }
     }
   }
 

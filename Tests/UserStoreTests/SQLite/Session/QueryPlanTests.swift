@@ -72,7 +72,7 @@ import Testing
     for statistics in Self.statistics.prefix(2) {
       try withStore(users: users, statistics) { session in
         for condition in Self.conditions {
-          let query = QuerySQL(counting: condition)
+          let query = QuerySQL(counting: condition, indexes: Set(try session.indexes()))
           let counting = try plan(query, session)
           #expect(Self.usesIndex(counting), "\(users) users, \(statistics): \(condition) \(counting)")
         }

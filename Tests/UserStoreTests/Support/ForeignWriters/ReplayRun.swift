@@ -1,6 +1,8 @@
 import TestSupport
 import Testing
 
+@testable import UserStore
+
 /// The settings of a foreign writer's connection.
 struct WriterSettings: CustomTestStringConvertible {
   let recursiveTriggers: Bool
@@ -24,6 +26,10 @@ struct ReplayRun {
   static let stepCount = 100
 
   let schema: String
+  /// SQL for further objects, which the twin has too.
+  var rules = ""
+  /// The unique attributes, of which no value may have two users.
+  var unique: [AttributeIndex] = []
   let settings: WriterSettings
   let seed: UInt64
 
@@ -33,7 +39,7 @@ struct ReplayRun {
   func failure() throws -> ReplayFailure? {
     let connection = try PlainConnection()
     // Small pages, so that values of moderate size fill several.
-    try connection.script("PRAGMA page_size = \(512 << (seed % 3)); \(schema); \(settings.sql)")
+    try connection.script("PRAGMA page_size = \(512 << (seed % 3)); \(schema); \(rules); \(settings.sql)")
     var generator = StepGenerator(seed: seed)
     var steps: [Step] = []
     do {
@@ -48,7 +54,7 @@ struct ReplayRun {
   }
 
   private func run(on connection: PlainConnection, next: () -> Step) throws {
-    let twin = try Twin()
+    let twin = try Twin(rules: rules)
     let varying = VaryingFunction(on: connection)
     defer { withExtendedLifetime(varying) {} }
     var check = LogCheck()
@@ -57,6 +63,12 @@ struct ReplayRun {
       for numbers in [varying, twin.varying] { numbers.reset(seed: seed &+ UInt64(index)) }
       let error = connection.error(of: step)
       try check.check(connection)
+      for index in unique {
+        let duplicates = try connection.run(index.duplicates.text)
+        guard duplicates.isEmpty else {
+          throw Mismatch("several users have the same \(index.attribute): \(duplicates)")
+        }
+      }
       try twin.check(step, error: error, on: connection)
     }
     var fromTheStart = LogCheck()

@@ -8,10 +8,11 @@ struct Twin {
   private let connection: PlainConnection
   let varying: VaryingFunction
 
-  init() throws(PlainError) {
+  /// - Parameter rules: SQL for further objects.
+  init(rules: String) throws(PlainError) {
     connection = try PlainConnection()
     varying = VaryingFunction(on: connection)
-    try connection.script(Self.schema)
+    try connection.script(Self.schema + rules)
   }
 
   /// Runs a step that was run on `other`, and compares the results.
