@@ -47,7 +47,9 @@ package struct ValueHolders {
 
   package init(of index: AttributeIndex) { self.index = index }
 
-  /// Adds a row; if its value is another one, calls `body` with the value before. Returns whether `body` wants more.
+  /// Adds a row; if its value is another one, calls `body` with the value before.
+  ///
+  /// Returns whether `body` wants more.
   package mutating func add(_ user: User.ID, _ value: StoredValue, while body: (StoredValue, [User.ID]) -> Bool) -> Bool
   {
     if let group = current, index.isEqual(group.value, value) {

@@ -101,6 +101,7 @@ extension UserStore.Transaction {
   /// - Parameters:
   ///   - attribute: An attribute that `addUnique` of the store has made unique.
   ///   - value: The value of the attribute.
+  /// - Returns: The user.
   /// - Throws: `StoreError.Code.badValue` if the attribute is not unique; `StoreError` if reading fails.
   public mutating func user<Value>(
     where attribute: Attribute<Value>, is value: Value
@@ -122,11 +123,13 @@ extension UserStore.Transaction {
     return nil
   }
 
-  /// Returns the values of an attribute that several users have, in order, each with these users.
+  /// Returns the values of an attribute that several users have, each with these users, in the order of the index that `addUnique`
+  /// creates.
   ///
   /// - Parameters:
   ///   - attribute: The name of the attribute.
   ///   - ignoresCase: Whether the letters A to Z equal a to z.
+  /// - Returns: The values; equal ones are one, in the form that the first user has.
   /// - Throws: `StoreError.Code.badValue` for a name that no attribute can have, and for `id`; `StoreError` if reading fails.
   public mutating func duplicates(
     of attribute: AttributeName, ignoringCase ignoresCase: Bool = false

@@ -82,7 +82,7 @@ import Testing
 
   @Test(arguments: [
     "UPDATE migrations SET fingerprint = 'x'", "DELETE FROM migrations",
-    "INSERT INTO migrations VALUES (7, 'seven', 'x')", "DROP TABLE migrations",
+    "INSERT INTO migrations VALUES (99, 'newer', 'x')", "DROP TABLE migrations",
   ])
   func `edited, missing and unknown migrations are refused`(_ sql: String) throws {
     try createStore()

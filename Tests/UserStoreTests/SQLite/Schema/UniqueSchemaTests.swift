@@ -46,7 +46,8 @@ import Testing
     try folder.shell(
       "INSERT INTO attributes (user_id, name, value) VALUES (2, 'email', 'Zoë@x.de') ON CONFLICT (user_id, name) DO NOTHING"
     )
-    #expect(try found().map(\.message) == [])
+    let messages = try found().filter { $0.severity == .problem }.map(\.message)
+    #expect(messages.isEmpty, "\(messages)")
   }
 
   @Test func `a user who is replaced does not conflict with its own value`() throws {

@@ -1,3 +1,4 @@
+import CUserStoreSQLite
 import TestSupport
 
 /// The same two tables with the same rules and without a log: the result that a foreign writer expects.
@@ -8,7 +9,7 @@ struct Twin {
   private let connection: PlainConnection
   let varying: VaryingFunction
 
-  /// - Parameter rules: SQL for further objects.
+  /// Creates the tables, and the objects of further SQL.
   init(rules: String) throws(PlainError) {
     connection = try PlainConnection()
     varying = VaryingFunction(on: connection)
@@ -19,7 +20,11 @@ struct Twin {
   func check(_ step: Step, error: PlainError?, on other: PlainConnection) throws {
     // The library's triggers refuse what the log cannot describe, together with the rows that it would have displaced.
     let isRefused = step.sql.contains("varying") && error?.message.contains("computed twice") == true
-    if step.touchesLog || isRefused { return }
+    // With an index on the values, SQLite before 3.45.3 refuses some UPSERTs of large values: “database disk image is malformed”.
+    let isRefusedByMistake =
+      sqlite3_libversion_number() < 3_045_003 && error?.code == SQLITE_CORRUPT | 3 << 8
+      && step.sql.contains("ON CONFLICT")
+    if step.touchesLog || isRefused || isRefusedByMistake { return }
     let twinError = connection.error(of: step)
     guard twinError?.code == error?.code else {
       throw Mismatch("\(outcome(error)), and without a log \(outcome(twinError))")
