@@ -48,6 +48,7 @@ enum EveryCommand {
     try workspace.run("set", "1", "age=9223372036854775807")
     try workspace.sqlite("INSERT INTO consumers SELECT 'sync', epoch, 5, 0, 0, 0 FROM meta")
     try workspace.run("index", "add", "age")
+    try workspace.run("unique", "add", "email")
     try workspace.run("backup", workspace.folder + "/u.db")
     try workspace.run("export", workspace.folder + "/u.jsonl")
     return try workspace.files()
