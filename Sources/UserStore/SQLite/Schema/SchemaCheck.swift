@@ -4,6 +4,7 @@ struct SchemaCheck {
   var brokenTriggers: [String] = []
 
   private let expected: Objects
+  private var hasOwnTriggers = false
 
   struct Object: Hashable {
     let type: String
@@ -76,7 +77,8 @@ struct SchemaCheck {
 
   /// Compares the schema with a version; throws `schemaChanged` for anything that could change what the library's objects do.
   ///
-  /// Other tables are accepted, and so are the indexes of attributes, and other harmless ones on users and attributes.
+  /// Other tables are accepted, with their indexes and triggers, and views; and so are the indexes of attributes, and other
+  /// harmless ones on users and attributes.
   init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
     let expected = try version == Migration.latest ? Self.latest : Self.objects(version)
     self.expected = expected
@@ -92,10 +94,14 @@ struct SchemaCheck {
     }
     let others = found.filter { expected[$0.key] == nil }
     for (object, place) in others {
-      // Views and triggers could run code; a table of such a name would replace what SQLite reports about the file.
-      let isData = object.type == "table" || object.type == "index"
-      if !isData || object.name.lowercased().hasPrefix("pragma_") { throw Self.isForeign(object, on: place.table) }
+      let isOnOurs = object.type == "trigger" && expected[Object(type: "table", name: place.table.lowercased())] != nil
+      // A table of such a name would replace what SQLite reports about the file.
+      if isOnOurs || object.name.lowercased().hasPrefix("pragma_") { throw Self.isForeign(object, on: place.table) }
+      if object.type == "table" { try OwnTables.check(object.name, place.sql, on: connection) }
     }
+    hasOwnTriggers = others.contains { $0.key.type == "trigger" }
+    // Only on the library's own connections, which have no authorizer. Of the others, the store has checked the file at opening.
+    if hasOwnTriggers, !connection.isBorrowed { try OwnTriggers(beside: expected).requireNone(on: connection) }
     let indexes = others.filter { object, place in
       object.type == "index" && AttributeIndex(name: object.name, sql: place.sql) == nil
     }
@@ -105,6 +111,13 @@ struct SchemaCheck {
       if expected[Object(type: "table", name: place.table)] != nil { throw Self.isForeign(object, on: place.table) }
     }
     brokenTriggers.sort()
+  }
+
+  /// Checks what removing a user can run, before the connection, which is outside of a transaction, removes any.
+  func requireHarmlessRemoval(on connection: borrowing Connection) throws(StoreError) {
+    if !hasOwnTriggers { return }
+    try connection.execute("PRAGMA foreign_keys = ON", to: "read the schema")
+    try OwnTriggers(beside: expected).requireHarmlessRemoval(on: connection)
   }
 
   private static func isForeign(_ object: Object, on table: String) -> StoreError {

@@ -324,6 +324,8 @@ BEGIN
   EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', (SELECT string_agg('userstore.' || f, ', ') FROM unnest(readable) f), role);
   IF rights = 'read' THEN RETURN; END IF;
   EXECUTE format('GRANT INSERT, UPDATE, DELETE ON userstore.users, userstore.attributes, userstore.consumers TO %I', role);
+  -- For foreign keys of tables in other schemas.
+  EXECUTE format('GRANT REFERENCES (id) ON userstore.users TO %I', role);
   EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', (SELECT string_agg('userstore.' || f, ', ') FROM unnest(writable) f), role);
 END $$;
 
@@ -337,6 +339,7 @@ BEGIN
     WHERE p.oid = 'userstore.begin_writing(boolean)'::regprocedure AND a.grantee NOT IN (0, p.proowner)
   LOOP
     EXECUTE format('GRANT EXECUTE ON FUNCTION userstore.post, userstore.note_purged TO %I', role);
+    EXECUTE format('GRANT REFERENCES (id) ON userstore.users TO %I', role);
   END LOOP;
 END $$;
 
