@@ -13,10 +13,10 @@ extension Connection {
     }
   }
 
-  /// Prepares statements without running them, and returns what triggers would do in them, also those of foreign keys.
+  /// Prepares a statement without running it, and returns what triggers would do in it, also those that foreign keys reach.
   ///
   /// Uses the connection's authorizer, of which there is only one.
-  func triggeredActions(of statements: [String], for purpose: String) throws(StoreError) -> [TriggeredAction] {
+  func triggeredActions(of sql: String, for purpose: String) throws(StoreError) -> [TriggeredAction] {
     let record = ActionRecord()
     let context = unsafe Unmanaged.passUnretained(record).toOpaque()
     _ = unsafe sqlite3_set_authorizer(
@@ -36,7 +36,7 @@ extension Connection {
         return SQLITE_OK
       }, context)
     defer { _ = unsafe sqlite3_set_authorizer(handle, nil, nil) }
-    for sql in statements { _ = unsafe try Statement(SQL(once: purpose, sql), on: handle) }
+    _ = unsafe try Statement(SQL(once: purpose, sql), on: handle)
     return withExtendedLifetime(record) { record.actions }
   }
 }

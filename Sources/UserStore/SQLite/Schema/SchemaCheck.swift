@@ -100,8 +100,6 @@ struct SchemaCheck {
       if object.type == "table" { try OwnTables.check(object.name, place.sql, on: connection) }
     }
     hasOwnTriggers = others.contains { $0.key.type == "trigger" }
-    // Only on the library's own connections, which have no authorizer. Of the others, the store has checked the file at opening.
-    if hasOwnTriggers, !connection.isBorrowed { try OwnTriggers(beside: expected).requireNone(on: connection) }
     let indexes = others.filter { object, place in
       object.type == "index" && AttributeIndex(name: object.name, sql: place.sql) == nil
     }
@@ -113,11 +111,9 @@ struct SchemaCheck {
     brokenTriggers.sort()
   }
 
-  /// Checks what removing a user can run, before the connection, which is outside of a transaction, removes any.
+  /// Checks what removing a user can run, on a connection that is outside of a transaction.
   func requireHarmlessRemoval(on connection: borrowing Connection) throws(StoreError) {
-    if !hasOwnTriggers { return }
-    try connection.execute("PRAGMA foreign_keys = ON", to: "read the schema")
-    try OwnTriggers(beside: expected).requireHarmlessRemoval(on: connection)
+    if hasOwnTriggers { try OwnTriggers(beside: expected).requireHarmlessRemoval(on: connection) }
   }
 
   private static func isForeign(_ object: Object, on table: String) -> StoreError {
