@@ -1695,6 +1695,8 @@ BEGIN
   EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', (SELECT string_agg('userstore.' || f, ', ') FROM unnest(readable) f), role);
   IF rights = 'read' THEN RETURN; END IF;
   EXECUTE format('GRANT INSERT, UPDATE, DELETE ON userstore.users, userstore.attributes, userstore.consumers TO %I', role);
+  -- For foreign keys of tables in other schemas.
+  EXECUTE format('GRANT REFERENCES (id) ON userstore.users TO %I', role);
   EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', (SELECT string_agg('userstore.' || f, ', ') FROM unnest(writable) f), role);
 END $$;
 
@@ -2011,45 +2013,45 @@ COPY userstore.attributes (user_id, name, "integer", "real", text, bytes, raw) F
 --
 
 COPY userstore.changes (xact, started, "user", n, op, starts, attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, first, nth, is_foreign, is_blank) FROM stdin;
-726	2026-11-28 06:45:58.041755+00	1	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	NIX	\N	\N	\N	\N	\N	\N	\N
-726	2026-11-28 06:45:58.041755+00	1	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	#a52a2a	\N	\N	\N	\N	\N	\N	\N
-726	2026-11-28 06:45:58.041755+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	7652503376924276491	1	1	f	\N
-727	2026-11-28 06:45:58.214374+00	2	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	Zoë	\N	\N	\N	\N	\N	\N	\N
-727	2026-11-28 06:45:58.214374+00	2	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-727	2026-11-28 06:45:58.214374+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	3151410556812201711	1	1	f	\N
-728	2026-11-28 06:45:58.33369+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-1351386251586677769	1	1	f	\N
-729	2026-11-28 06:45:58.496401+00	1	1	2	t	age	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 06:45:58.496401+00	1	2	2	f	ratio	\N	\N	\N	\N	\N	\N	0.5	\N	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 06:45:58.496401+00	1	3	2	f	note	\N	\N	\N	\N	\N	\N	\N	Grüße	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 06:45:58.496401+00	1	4	2	f	größe	\N	\N	\N	\N	\N	\N	\N	1.0	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 06:45:58.496401+00	\N	5	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	1594314637961842919	1	1	f	\N
-730	2026-11-28 06:45:58.559359+00	1	1	2	t	photo	\N	\N	\N	\N	\N	\N	\N	\N	\\x00ff	\N	\N	\N	\N	\N	\N
-730	2026-11-28 06:45:58.559359+00	1	2	2	f	ключ	\N	\N	\N	\N	\N	\N	\N	1	\N	\N	\N	\N	\N	\N	\N
-730	2026-11-28 06:45:58.559359+00	1	4	2	f	age	36	\N	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N
-730	2026-11-28 06:45:58.559359+00	\N	5	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	6237012796974559676	1	1	t	\N
-731	2026-11-28 06:45:58.590824+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-9049194626954652838	1	1	t	\N
-732	2026-11-28 06:45:58.699351+00	\N	4	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	2083600700464392859	1	1	f	\N
-733	2026-11-28 06:45:59.211232+00	2	1	2	t	name	\N	\N	Zoë	\N	\N	\N	\N	佐江	\N	\N	\N	\N	\N	\N	\N
-733	2026-11-28 06:45:59.211232+00	\N	2	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	1266036974204345297	1	1	f	\N
-734	2026-11-28 06:45:59.332834+00	1	1	2	t	age	\N	\N	36	\N	\N	37	\N	\N	\N	\N	\N	\N	\N	\N	\N
-734	2026-11-28 06:45:59.332834+00	1	2	2	f	note	\N	\N	Grüße	\N	\N	\N	\N		\N	\N	\N	\N	\N	\N	\N
-734	2026-11-28 06:45:59.332834+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	1853500011617739339	1	1	f	\N
-735	2026-11-28 06:45:59.381319+00	2	1	2	t	hair_color	\N	\N	\N	\N	\N	\N	\N	#000000	\N	\N	\N	\N	\N	\N	\N
-735	2026-11-28 06:45:59.381319+00	4	2	1	f	name	\N	\N	\N	\N	\N	\N	\N	Été	\N	\N	\N	\N	\N	\N	\N
-735	2026-11-28 06:45:59.381319+00	4	3	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-735	2026-11-28 06:45:59.381319+00	\N	4	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	2816103972019060517	1	1	t	\N
-736	2026-11-28 06:45:59.408376+00	4	1	6	t	\N	\N	\N	invited	\N	\N	\N	\N	{"by":2}	\N	\N	\N	\N	\N	\N	\N
-736	2026-11-28 06:45:59.408376+00	\N	2	6	f	\N	\N	\N	closed	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-736	2026-11-28 06:45:59.408376+00	\N	3	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	1095886161740447316	1	1	t	\N
-728	2026-11-28 06:45:58.33369+00	3	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-728	2026-11-28 06:45:58.33369+00	3	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-730	2026-11-28 06:45:58.559359+00	3	3	2	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-731	2026-11-28 06:45:58.590824+00	3	1	6	t	\N	\N	\N	seen	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-732	2026-11-28 06:45:58.699351+00	3	1	3	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-732	2026-11-28 06:45:58.699351+00	3	2	3	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-732	2026-11-28 06:45:58.699351+00	3	3	3	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-739	2026-11-28 06:46:00.004827+00	3	1	5	t	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-739	2026-11-28 06:46:00.004827+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	6402523127683143215	1	1	t	\N
+726	2026-11-28 10:32:59.588496+00	1	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	NIX	\N	\N	\N	\N	\N	\N	\N
+726	2026-11-28 10:32:59.588496+00	1	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	#a52a2a	\N	\N	\N	\N	\N	\N	\N
+726	2026-11-28 10:32:59.588496+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-1939952491891408343	1	1	f	\N
+727	2026-11-28 10:32:59.877538+00	2	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	Zoë	\N	\N	\N	\N	\N	\N	\N
+727	2026-11-28 10:32:59.877538+00	2	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+727	2026-11-28 10:32:59.877538+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	7624600971688135115	1	1	f	\N
+728	2026-11-28 10:33:00.237119+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	5019954530850421636	1	1	f	\N
+729	2026-11-28 10:33:00.533714+00	1	1	2	t	age	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-28 10:33:00.533714+00	1	2	2	f	ratio	\N	\N	\N	\N	\N	\N	0.5	\N	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-28 10:33:00.533714+00	1	3	2	f	note	\N	\N	\N	\N	\N	\N	\N	Grüße	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-28 10:33:00.533714+00	1	4	2	f	größe	\N	\N	\N	\N	\N	\N	\N	1.0	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-28 10:33:00.533714+00	\N	5	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-8354634655683703773	1	1	f	\N
+730	2026-11-28 10:33:00.624157+00	1	1	2	t	photo	\N	\N	\N	\N	\N	\N	\N	\N	\\x00ff	\N	\N	\N	\N	\N	\N
+730	2026-11-28 10:33:00.624157+00	1	2	2	f	ключ	\N	\N	\N	\N	\N	\N	\N	1	\N	\N	\N	\N	\N	\N	\N
+730	2026-11-28 10:33:00.624157+00	1	4	2	f	age	36	\N	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N
+730	2026-11-28 10:33:00.624157+00	\N	5	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	4798026671044906547	1	1	t	\N
+731	2026-11-28 10:33:00.67446+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-8690398163715085351	1	1	t	\N
+732	2026-11-28 10:33:00.916286+00	\N	4	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	4660901731491656615	1	1	f	\N
+733	2026-11-28 10:33:01.564869+00	2	1	2	t	name	\N	\N	Zoë	\N	\N	\N	\N	佐江	\N	\N	\N	\N	\N	\N	\N
+733	2026-11-28 10:33:01.564869+00	\N	2	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-9208101365636185491	1	1	f	\N
+734	2026-11-28 10:33:01.891092+00	1	1	2	t	age	\N	\N	36	\N	\N	37	\N	\N	\N	\N	\N	\N	\N	\N	\N
+734	2026-11-28 10:33:01.891092+00	1	2	2	f	note	\N	\N	Grüße	\N	\N	\N	\N		\N	\N	\N	\N	\N	\N	\N
+734	2026-11-28 10:33:01.891092+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	512369404112030789	1	1	f	\N
+735	2026-11-28 10:33:02.018617+00	2	1	2	t	hair_color	\N	\N	\N	\N	\N	\N	\N	#000000	\N	\N	\N	\N	\N	\N	\N
+735	2026-11-28 10:33:02.018617+00	4	2	1	f	name	\N	\N	\N	\N	\N	\N	\N	Été	\N	\N	\N	\N	\N	\N	\N
+735	2026-11-28 10:33:02.018617+00	4	3	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+735	2026-11-28 10:33:02.018617+00	\N	4	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-6523668934973393818	1	1	t	\N
+736	2026-11-28 10:33:02.072764+00	4	1	6	t	\N	\N	\N	invited	\N	\N	\N	\N	{"by":2}	\N	\N	\N	\N	\N	\N	\N
+736	2026-11-28 10:33:02.072764+00	\N	2	6	f	\N	\N	\N	closed	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+736	2026-11-28 10:33:02.072764+00	\N	3	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	9136432220326455846	1	1	t	\N
+728	2026-11-28 10:33:00.237119+00	3	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+728	2026-11-28 10:33:00.237119+00	3	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+730	2026-11-28 10:33:00.624157+00	3	3	2	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+731	2026-11-28 10:33:00.67446+00	3	1	6	t	\N	\N	\N	seen	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+732	2026-11-28 10:33:00.916286+00	3	1	3	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+732	2026-11-28 10:33:00.916286+00	3	2	3	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+732	2026-11-28 10:33:00.916286+00	3	3	3	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+739	2026-11-28 10:33:02.906427+00	3	1	5	t	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+739	2026-11-28 10:33:02.906427+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-6807822208966144340	1	1	t	\N
 \.
 
 
@@ -2058,18 +2060,18 @@ COPY userstore.changes (xact, started, "user", n, op, starts, attribute, old_i, 
 --
 
 COPY userstore.commits (last, base, sets, xact, started, at) FROM stdin;
-3	0	1	726	2026-11-28 06:45:58.041755+00	2026-11-28 06:45:58.077842+00
-6	3	1	727	2026-11-28 06:45:58.214374+00	2026-11-28 06:45:58.230355+00
-9	6	1	728	2026-11-28 06:45:58.33369+00	2026-11-28 06:45:58.348809+00
-14	9	1	729	2026-11-28 06:45:58.496401+00	2026-11-28 06:45:58.519386+00
-19	14	1	730	2026-11-28 06:45:58.559359+00	2026-11-28 06:45:58.570987+00
-21	19	1	731	2026-11-28 06:45:58.590824+00	2026-11-28 06:45:58.599437+00
-25	21	1	732	2026-11-28 06:45:58.699351+00	2026-11-28 06:45:58.720013+00
-27	25	1	733	2026-11-28 06:45:59.211232+00	2026-11-28 06:45:59.227597+00
-30	27	1	734	2026-11-28 06:45:59.332834+00	2026-11-28 06:45:59.347524+00
-34	30	1	735	2026-11-28 06:45:59.381319+00	2026-11-28 06:45:59.390068+00
-37	34	1	736	2026-11-28 06:45:59.408376+00	2026-11-28 06:45:59.416118+00
-39	37	1	739	2026-11-28 06:46:00.004827+00	2026-11-28 06:46:00.012134+00
+3	0	1	726	2026-11-28 10:32:59.588496+00	2026-11-28 10:32:59.612551+00
+6	3	1	727	2026-11-28 10:32:59.877538+00	2026-11-28 10:32:59.92268+00
+9	6	1	728	2026-11-28 10:33:00.237119+00	2026-11-28 10:33:00.249676+00
+14	9	1	729	2026-11-28 10:33:00.533714+00	2026-11-28 10:33:00.566983+00
+19	14	1	730	2026-11-28 10:33:00.624157+00	2026-11-28 10:33:00.645953+00
+21	19	1	731	2026-11-28 10:33:00.67446+00	2026-11-28 10:33:00.697381+00
+25	21	1	732	2026-11-28 10:33:00.916286+00	2026-11-28 10:33:00.956469+00
+27	25	1	733	2026-11-28 10:33:01.564869+00	2026-11-28 10:33:01.580609+00
+30	27	1	734	2026-11-28 10:33:01.891092+00	2026-11-28 10:33:01.92149+00
+34	30	1	735	2026-11-28 10:33:02.018617+00	2026-11-28 10:33:02.02777+00
+37	34	1	736	2026-11-28 10:33:02.072764+00	2026-11-28 10:33:02.093364+00
+39	37	1	739	2026-11-28 10:33:02.906427+00	2026-11-28 10:33:02.920595+00
 \.
 
 
@@ -2078,7 +2080,7 @@ COPY userstore.commits (last, base, sets, xact, started, at) FROM stdin;
 --
 
 COPY userstore.consumers (name, epoch, seq, nonce, holder, at) FROM stdin;
-counter	4397266364077675252	37	1095886161740447316	5944525997262759396	2026-11-28 06:45:59.520751+00
+counter	-8508182151202790477	37	9136432220326455846	-7359558360150591990	2026-11-28 10:33:02.347433+00
 \.
 
 
@@ -2256,7 +2258,7 @@ function check(is_deep boolean)	f s {"search_path=pg_catalog, userstore, pg_temp
 function findings(is_deep boolean, longest interval)	f s {"search_path=pg_catalog, userstore, pg_temp"} 8471c084ea86c08e11153050875e7a5c
 function changes_of(id bigint, after bigint, through bigint, max_rows integer)	f s d41d8cd98f00b204e9800998ecf8427e
 function blank(place bigint, id bigint)	t v {"search_path=pg_catalog, userstore, pg_temp"} 2ca7a776ceaf94c27041891d516f34d6
-function set_rights(role text, rights text)	f v {"search_path=pg_catalog, pg_temp"} a98e3a61cd4f10ec97d259d52d219b97
+function set_rights(role text, rights text)	f v {"search_path=pg_catalog, pg_temp"} 36e9c9b7e6e1422dad2560951b418b45
 function append_note(kind smallint, about bigint, name text, i bigint, r double precision, t text, b bytea, raw bytea)	f v d160086918f38fc2237e864f028f3e7b
 function post(name text, payload text, about bigint, payload_integer bigint, payload_real double precision, payload_bytes bytea, payload_raw bytea)	t v {"search_path=pg_catalog, userstore, pg_temp"} 86985466243d614ea332cdd47c6581de
 function note_purged(id bigint)	t v {"search_path=pg_catalog, userstore, pg_temp"} 6a38e8c2769cc28a0708265445cbc1d3
@@ -2276,7 +2278,7 @@ COPY userstore.line  FROM stdin;
 --
 
 COPY userstore.meta (id, layout, min_client, epoch, horizon, horizon_nonce, measured, bytes, searched, sized, size) FROM stdin;
-1	4	1	4397266364077675252	0	0	0	0	0	0	0
+1	4	1	-8508182151202790477	0	0	0	0	0	0	0
 \.
 
 
@@ -2286,7 +2288,7 @@ COPY userstore.meta (id, layout, min_client, epoch, horizon, horizon_nonce, meas
 
 COPY userstore.migrations (number, name, fingerprint) FROM stdin;
 3	users_and_changes	80fa8f113a548729
-4	notes	3a2479aef002472b
+4	notes	32667074f5438ccd
 \.
 
 

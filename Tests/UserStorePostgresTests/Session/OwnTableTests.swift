@@ -87,7 +87,7 @@ extension AllTests {
     @Test func `a reader cannot refer to users`() throws {
       try owner.execute("SELECT userstore.set_rights('\(role)', 'read')", to: "take the right")
       let sql = "CREATE SCHEMA shop; CREATE TABLE shop.orders (customer bigint REFERENCES userstore.users (id))"
-      #expect(throws: PostgresError.self) { try other.execute(sql, to: "create tables") }
+      #expect(throws: StoreError.self) { try other.execute(sql, to: "create tables") }
     }
   }
 }
