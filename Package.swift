@@ -25,6 +25,7 @@ let package = Package(
   products: [
     .library(name: "UserStore", targets: ["UserStore"]),
     .library(name: "UserStoreFoundation", targets: ["UserStoreFoundation"]),
+    .library(name: "UserStoreGRDB", targets: ["UserStoreGRDB"]),
     .library(name: "UserStorePostgres", targets: ["UserStorePostgres"]),
     .library(name: "UserStoreText", targets: ["UserStoreText"]),
     .executable(name: "usertool", targets: ["usertool"]),
@@ -34,9 +35,12 @@ let package = Package(
     .default(enabledTraits: ["Tool"]),
     // A package that turns it off with `traits: []` does not download the argument parser.
     .trait(name: "Tool", description: "The command-line tool, usertool."),
+    // Off by default, so that nobody else downloads GRDB.
+    .trait(name: "GRDB", description: "UserStoreGRDB, typed operations in the transactions of GRDB."),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // Two packages of one build must not have targets with the same name, so that common names have our prefix
@@ -56,6 +60,13 @@ let package = Package(
       swiftSettings: settings
     ),
     .target(name: "UserStoreFoundation", dependencies: ["UserStore"], swiftSettings: settings),
+    // Empty without the trait.
+    .target(
+      name: "UserStoreGRDB",
+      dependencies: [
+        "UserStore", .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["GRDB"])),
+      ],
+      swiftSettings: settings),
     // The second engine. Only what uses it links libpq.
     .systemLibrary(
       name: "CUserStoreLibPQ",

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Three programs that embed the library, through its public interface only. `scripts/test` builds and runs them.
+// Programs that embed the library, through its public interface only. `scripts/test` builds and runs them.
 let package = Package(
   name: "Examples",
   platforms: [.macOS(.v15)],
@@ -9,9 +9,10 @@ let package = Package(
     .executable(name: "server", targets: ["server"]),
     .executable(name: "mirror", targets: ["mirror"]),
     .executable(name: "app", targets: ["app"]),
+    .executable(name: "shop", targets: ["shop"]),
   ],
   dependencies: [
-    .package(name: "UserStore", path: "..", traits: []),
+    .package(name: "UserStore", path: "..", traits: ["GRDB"]),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.6.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.8.0"),
@@ -30,6 +31,13 @@ let package = Package(
       name: "mirror",
       dependencies: [
         .product(name: "UserStore", package: "UserStore"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .executableTarget(
+      name: "shop",
+      dependencies: [
+        .product(name: "UserStore", package: "UserStore"),
+        .product(name: "UserStoreGRDB", package: "UserStore"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ]),
     .executableTarget(name: "app", dependencies: [.product(name: "UserStore", package: "UserStore")]),

@@ -16,7 +16,7 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "UserStore", path: "../.."),
+    .package(name: "UserStore", path: "../..", traits: [.defaults, "GRDB"]),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
@@ -35,6 +35,7 @@ let package = Package(
       dependencies: [
         "CFloor", "CSQLiteFloor",
         .product(name: "UserStore", package: "UserStore"),
+        .product(name: "UserStoreGRDB", package: "UserStore"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),

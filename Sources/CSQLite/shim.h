@@ -11,6 +11,12 @@ static inline int userstore_db_config_flag(sqlite3 *db, int option, int value) {
   return sqlite3_db_config(db, option, value, (int *)0);
 }
 
+static inline int userstore_db_config_value(sqlite3 *db, int option) {
+  int value = -1;
+  sqlite3_db_config(db, option, -1, &value);
+  return value;
+}
+
 // SQLITE_TRANSIENT is a cast of -1 to a function pointer.
 static inline int userstore_bind_text(sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
   return sqlite3_bind_text64(statement, index, text ? (const char *)text : "", length, SQLITE_TRANSIENT, SQLITE_UTF8);

@@ -7,7 +7,7 @@ let package = Package(
   name: "Neighbors",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "UserStore", path: "../..", traits: []),
+    .package(name: "UserStore", path: "../..", traits: ["GRDB"]),
     .package(name: "userserver", path: "../../Server"),
     .package(name: "Examples", path: "../../Examples"),
     .package(name: "Torture", path: "../../Proof/Torture"),
@@ -26,6 +26,7 @@ let package = Package(
         .product(name: "server", package: "Examples"),
         .product(name: "mirror", package: "Examples"),
         .product(name: "app", package: "Examples"),
+        .product(name: "shop", package: "Examples"),
         .product(name: "torture", package: "Torture"),
         .product(name: "scenario", package: "Torture"),
         .product(name: "embedder", package: "Torture"),
@@ -35,6 +36,7 @@ let package = Package(
       dependencies: [
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStoreFoundation", package: "UserStore"),
+        .product(name: "UserStoreGRDB", package: "UserStore"),
         .product(name: "UserStorePostgres", package: "UserStore"),
         .product(name: "UserStoreText", package: "UserStore"),
         .product(name: "OrderedCollections", package: "swift-collections"),

@@ -78,6 +78,8 @@ package enum Note: Sendable {
   package static let firstOperation: Int64 = 4
   package static let purgedOperation: Int64 = 5
   package static let eventOperation: Int64 = 6
+  /// What was the end of a set until a later end of the same transaction included its rows; it has no values.
+  package static let joinedOperation: Int64 = 7
 }
 
 extension Sequence<LogRow> {

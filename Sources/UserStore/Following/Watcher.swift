@@ -37,6 +37,9 @@ final class Watcher: Sendable {
 
   var hasEvents: Bool { events.hasEvents }
 
+  /// Looks soon, without waiting for an event; may be called on any thread.
+  func look() { events.wake() }
+
   /// Starts the thread, which finds everything that was committed after the publication's position.
   func start() throws(StoreError) {
     do {

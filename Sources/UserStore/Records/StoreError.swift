@@ -105,6 +105,8 @@ public extension StoreError.Code {
   static let closed = Self(rawValue: "closed")
   /// `read` or `write` was called inside a `read` or `write` of the same store.
   static let nested = Self(rawValue: "nested")
+  /// A connection that was passed to the store is of another database, is not in a transaction, or does not run triggers.
+  static let misuse = Self(rawValue: "misuse")
   /// SQLite ended the transaction after an error that the closure ignored; nothing was changed.
   static let transactionEnded = Self(rawValue: "transactionEnded")
   /// SQLite ended a transaction that this write shared with others; nothing was changed; you can try again.
@@ -128,6 +130,9 @@ public extension StoreError.Code {
   static let userNotFound = Self(rawValue: "userNotFound")
   /// The user to purge exists; nothing was changed: remove the user first.
   static let userExists = Self(rawValue: "userExists")
+  /// The user cannot be removed, because a foreign key of another table refers to it; or a restore would leave such rows without
+  /// their user.
+  static let stillReferenced = Self(rawValue: "stillReferenced")
   /// The store does not accept the value: an empty or too long name, control characters in a name, NaN, a value that
   /// is too large, or a query that cannot be run, such as one with a limit of 0.
   static let badValue = Self(rawValue: "badValue")

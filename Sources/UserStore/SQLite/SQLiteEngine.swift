@@ -7,10 +7,13 @@ final class SQLiteEngine: Engine, FileOperations {
   /// nil in memory, and for a read-only store.
   let checkpoints: Checkpoints?
   private let first: FirstSession
+  /// nil in memory.
+  let borrowed: BorrowedSessions?
 
   /// Opens a file; throws the codes under “Opening”.
   init(_ file: DatabaseFile) throws(StoreError) {
     self.file = file
+    borrowed = BorrowedSessions(of: file)
     let configuration = file.configuration
     let first = FirstSession(SQLiteSession(try file.openChecked(), file: file))
     self.first = first
@@ -42,7 +45,7 @@ final class SQLiteEngine: Engine, FileOperations {
     readers = SessionPool(limit: 1, adopting: SQLiteSession(connection))
     writers = readers
     first = FirstSession(nil)
-    (file, checkpoints) = (nil, nil)
+    (file, checkpoints, borrowed) = (nil, nil, nil)
   }
 
   private static let readerLimit = 4
@@ -173,6 +176,7 @@ final class SQLiteEngine: Engine, FileOperations {
       writers.give(back: session)
     }
     writers?.close()
+    borrowed?.close()
     _ = first.take()
     file?.connections.close()
   }

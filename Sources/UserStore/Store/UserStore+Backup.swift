@@ -66,15 +66,16 @@ extension UserStore {
   /// The backup is first checked for everything that `check` looks for. Its file is never changed: if it comes from an older
   /// version or has broken triggers, a migrated and repaired copy, which starts a new log, is checked and restored instead.
   /// During the replacement (about six seconds for a million users), other writers wait or get `busy`. Ids that were assigned in
-  /// the store or in the backup are not assigned again. Other tables and indexes stay in the store, and are not taken from the
-  /// backup. Named consumers keep their names, and find that their position is `diverged`.
+  /// the store or in the backup are not assigned again. Your own tables and indexes stay in the store, and are not taken from the
+  /// backup; if rows of them would refer to users that the backup does not have, the restore is refused. Named consumers keep their names, and find that their position is `diverged`.
   ///
   /// - Parameters:
   ///   - path: A backup or any other store, which may be in use.
   ///   - ignoringProblems: Whether to restore a file whose log contradicts its records, or that has values that cannot be
   ///     decoded. A file with damaged pages, an invalid log, or attributes without users is always refused.
   /// - Throws: The codes under “Opening” in ``StoreError/Code``, `.corrupt` and `.problemsFound` for the backup, before anything
-  ///   is changed; and the codes that every write can throw.
+  ///   is changed; `.stillReferenced` with the number of rows of another table that refer to users that the backup does not have;
+  ///   and the codes that every write can throw.
   public func restore(from path: String, ignoringProblems: Bool = false) throws(StoreError) {
     try restore(from: path, ignoringProblems: ignoringProblems) { _ in }
   }

@@ -170,9 +170,8 @@ public final class UserStore: Sendable {
   /// The writes of a listener have been committed by then, but may not have been delivered: if another thread is delivering,
   /// such as the one that watches other processes, `write` returns as soon as its own change set has been delivered.
   ///
-  /// The library's connections do not enforce foreign keys (`PRAGMA foreign_keys` is off). Your own table that references
-  /// `users` keeps the rows of removed users, despite its `ON DELETE` clause; a trigger on your own connection or a listener can
-  /// delete them.
+  /// Foreign keys of your own tables on `users(id)` hold: removing a user does what their `ON DELETE` clauses say, or throws
+  /// `StoreError.Code.stillReferenced`. A key that is deferred is checked when `body` returns.
   ///
   /// Writers that wait at the same time, on threads or in tasks, share a commit, in order of arrival. Each has its own change
   /// set, and one that throws does not affect the others. Therefore `write` may return only after other closures have run, and

@@ -22,17 +22,26 @@ final class Reader: PageSource, Sendable {
     _ body: (inout ReadTransaction) throws -> Result
   ) throws -> Result {
     try store.enter()
-    defer {
-      store.leave()
-      // Runs the deliveries that a write to another store, or a binding, deferred to the end of this transaction.
-      DeliveryThread.current.runDeferred()
-    }
+    defer { leave() }
     let session = try pool.take(isWaiting: isWaiting, isDelivering: isDelivering)
     // This ends the transaction.
     defer { pool.give(back: session) }
     try session.beginReading(after: position)
     var transaction = ReadTransaction(session)
     return try body(&transaction)
+  }
+
+  private func leave() {
+    store.leave()
+    // Runs the deliveries that a write to another store, or a binding, deferred to the end of this transaction.
+    DeliveryThread.current.runDeferred()
+  }
+
+  /// Runs `body`, which has a transaction of its own, as `read` does.
+  func entering<Result>(_ body: () throws -> Result) throws -> Result {
+    try store.enter()
+    defer { leave() }
+    return try body()
   }
 
   /// Like `read`, for a body that throws only `StoreError`.

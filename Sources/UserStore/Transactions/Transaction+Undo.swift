@@ -105,11 +105,15 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   // MARK: Writing the inverse
 
-  /// The attributes of users to add again; they follow the name in the log, so an undo reads them first.
-  private typealias RemovedAttributes = [User.ID: [(attribute: AttributeName, value: StoredValue)]]
+  private struct Removals {
+    /// The attributes of users to add again; they follow the name in the log, so an undo reads them first.
+    var attributes: [User.ID: [(attribute: AttributeName, value: StoredValue)]] = [:]
+    /// The users that were added again: a trigger of another program can remove an attribute in the middle of the removal.
+    var added: Set<User.ID> = []
+  }
 
   private mutating func undo(_ written: (first: Int64, end: Int64)) throws(StoreError) {
-    var removed: RemovedAttributes = [:]
+    var removed = Removals()
     var last = written.end - 1
     while last >= written.first {
       let rows = try session.rows(after: written.first - 1, through: last, newestFirst: true)
@@ -119,7 +123,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     }
   }
 
-  private mutating func undo(_ change: Change, _ removed: inout RemovedAttributes) throws(StoreError) {
+  private mutating func undo(_ change: Change, _ removed: inout Removals) throws(StoreError) {
     if change.isPurged { throw StoreError(.conflict, "cannot undo: the values of user \(change.user) were purged") }
     switch change.kind {
     case .updated:
@@ -132,8 +136,11 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
       // The name is logged before the hair color, so all other changes have been undone by now.
       if change.attribute == .name { try removeAdded(change.user) }
     case .removed where change.attribute == .name:
-      try addAgain(change.user, name: change.old, removed.removeValue(forKey: change.user) ?? [])
-    case .removed: removed[change.user, default: []].append((change.attribute, change.old))
+      try addAgain(change.user, name: change.old, removed.attributes.removeValue(forKey: change.user) ?? [])
+      removed.added.insert(change.user)
+    case .removed where removed.added.contains(change.user):
+      _ = try session.put(change.attribute, of: change.user, change.old)
+    case .removed: removed.attributes[change.user, default: []].append((change.attribute, change.old))
     case .unknown: throw StoreError(.conflict, "cannot undo row \(change.sequence) of the log: unknown kind of change")
     }
   }

@@ -206,7 +206,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   /// Removes a user with all attributes.
   ///
-  /// - Throws: `StoreError.Code.userNotFound`, and any other `StoreError` if writing fails.
+  /// The rows of your own tables that refer to the user are handled as their foreign keys say: `ON DELETE CASCADE` removes them.
+  ///
+  /// - Throws: `StoreError.Code.userNotFound`; `.stillReferenced` if a foreign key forbids it, where on SQLite the write can
+  ///   continue; and any other `StoreError` if writing fails.
   public mutating func remove(_ id: UserStore.User.ID) throws(StoreError) {
     if try !session.removeUser(id) { throw .noUser(id) }
   }
@@ -295,4 +298,10 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
 extension StoreError {
   package static func noUser(_ id: User.ID) -> StoreError { StoreError(.userNotFound, "there is no user \(id)") }
+
+  package static func stillReferenced(_ id: User.ID, _ cause: any Error, reason: String? = nil) -> StoreError {
+    let detail = reason.map { " (\($0))" } ?? ""
+    return StoreError(
+      .stillReferenced, "user \(id) cannot be removed: another table refers to it\(detail)", cause: cause)
+  }
 }

@@ -63,6 +63,10 @@ struct PostgresError: Error, CustomStringConvertible {
   /// The server's code; nil if the server did not refuse a statement.
   var sqlState: SQLState? { if case .server(let state) = kind { state } else { nil } }
 
+  /// Whether a row would violate a foreign key, or any constraint.
+  var violatesKey: Bool { sqlState == .foreignKeyViolation }
+  var violatesConstraint: Bool { sqlState?.rawValue.hasPrefix("23") ?? false }
+
   /// Whether the connection ended while in use, so that its owner needs a new one.
   var isConnectionLost: Bool { kind == .connectionLost || kind == .timeout || kind == .interrupted }
 
@@ -84,6 +88,7 @@ struct SQLState: RawRepresentable, Hashable, Sendable {
   static let undefinedFunction = SQLState(rawValue: "42883")
   static let inFailedTransaction = SQLState(rawValue: "25P02")
   static let unknownStatement = SQLState(rawValue: "26000")
+  static let foreignKeyViolation = SQLState(rawValue: "23503")
 
   /// Whether the class is “data exception”: then the message can quote a value.
   var isDataException: Bool { rawValue.hasPrefix("22") }

@@ -157,7 +157,11 @@ extension PostgresSession {
 
   func removeUser(_ id: User.ID) throws(StoreError) -> Bool {
     write?.mayHaveLogged = true
-    return try run(Self.deleteUser, .int8(id.rawValue)).affectedRows > 0
+    do throws(StoreError) { return try run(Self.deleteUser, .int8(id.rawValue)).affectedRows > 0 } catch {
+      // The schema's own keys and checks do not forbid it.
+      guard let cause = error.postgres, cause.violatesConstraint else { throw error }
+      throw .stillReferenced(id, cause, reason: cause.violatesKey ? cause.constraint : cause.message)
+    }
   }
 }
 

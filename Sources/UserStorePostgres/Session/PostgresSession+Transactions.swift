@@ -113,7 +113,7 @@ extension PostgresSession {
   private func commitRows(readingAfter position: Cursor?) throws(StoreError) -> Cursor {
     let start = try startOfWrite()
     guard let nonces = write?.sets.map(\.nonce), !nonces.isEmpty else {
-      try run(.commit)
+      do throws(StoreError) { try run(.commit) } catch { throw error.ofCommit }
       finish(at: knownEnd)
       return start
     }
@@ -129,7 +129,7 @@ extension PostgresSession {
         return (place, rows)
       }
     } catch {
-      guard error.postgres?.isOutcomeUnknown == true else { throw error }
+      guard error.postgres?.isOutcomeUnknown == true else { throw error.ofCommit }
       return try decide(start, nonces, error)
     }
     var cursor = start

@@ -20,6 +20,14 @@ extension StoreError {
 
   var postgres: PostgresError? { cause as? PostgresError }
 
+  /// The error for a key of another table that is checked at the end of the transaction.
+  var ofCommit: StoreError {
+    guard let postgres, postgres.violatesKey else { return self }
+    return StoreError(
+      .stillReferenced, "the write cannot be committed: another table refers to a user that does not exist any more",
+      cause: postgres)
+  }
+
   static func replica(_ cause: (any Error)? = nil) -> StoreError {
     StoreError(.readOnly, "the server is a replica", hint: PostgresConnection.replicaHint, cause: cause)
   }

@@ -31,7 +31,7 @@ extension ExitStatus {
     self =
       switch code {
       case .userNotFound, .revisionNotFound: .notFound
-      case .conflict, .notUnique, .superseded, .userExists: .conflict
+      case .conflict, .notUnique, .superseded, .userExists, .stillReferenced: .conflict
       case .busy, .behind: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData

@@ -272,7 +272,7 @@ extension UserStore {
 
 extension ChangeSet {
   /// The new value of each change, and the name and the payload of each event.
-  fileprivate var entryLines: [String] {
+  var entryLines: [String] {
     get throws {
       try entries.map { entry in
         switch entry {

@@ -29,15 +29,6 @@ import Testing
     }
   }
 
-  @Test func `writes of the library do not enforce foreign keys of another program's tables`() throws {
-    let folder = try Folder()
-    let store = try folder.open()
-    let id = try store.write { try $0.add(name: "NIX") }
-    try folder.shell("CREATE TABLE notes (user REFERENCES users (id) ON DELETE CASCADE); INSERT INTO notes VALUES (1)")
-    _ = try store.write { try $0.remove(id) }
-    #expect(try folder.shell("SELECT user FROM notes") == "1\n")
-  }
-
   @Test func `an end of a set that names an impossible first row ends its own set`() throws {
     let folder = try Folder()
     let store = try folder.open()

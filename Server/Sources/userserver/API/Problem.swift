@@ -68,7 +68,7 @@ extension Problem {
     switch error.code {
     case .badValue, .badCursor: self.init(.badRequest, error.code.rawValue, error.message)
     case .userNotFound, .revisionNotFound: self.init(.notFound, error.code.rawValue, error.message)
-    case .conflict, .notUnique, .diverged, .replaced, .undecodable:
+    case .conflict, .notUnique, .diverged, .replaced, .undecodable, .stillReferenced:
       self.init(.conflict, error.code.rawValue, error.message)
     case .compacted: self.init(.gone, error.code.rawValue, error.message)
     case .readOnly, .noPermission: self.init(.forbidden, error.code.rawValue, error.message)

@@ -82,6 +82,8 @@ final class Restore: EngineRestore {
     on session: any Session, while shouldContinue: () -> Bool, progress: (Double) -> Void
   ) throws(StoreError) {
     let target = SQLiteSession.own(session)
+    // Otherwise, removing all users would remove the rows of other tables that refer to them.
+    try target.restartWithoutKeys()
     try target.connection.running(while: shouldContinue) { () throws(StoreError) in
       try copy(to: target, progress: progress)
     }
@@ -111,6 +113,7 @@ final class Restore: EngineRestore {
       }
     }
     for index in try target.indexes() where index.isUnique { try index.requireNoDuplicates(target.eachDuplicate) }
+    try OwnTables.requireKeys(on: target.connection)
     try keepIDs(in: target)
     try target.connection.execute(
       """

@@ -58,7 +58,7 @@ extension StoreCheck {
   private mutating func checkRows(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
     let sql = """
       SELECT seq, nonce IS NULL, op, old FROM changes WHERE seq > \(horizon) AND (
-        nonce IS NULL OR op IS NULL OR op NOT BETWEEN 0 AND \(Note.eventOperation)
+        nonce IS NULL OR op IS NULL OR op NOT BETWEEN 0 AND \(Note.joinedOperation)
         OR op = 0 AND (typeof(old) IS NOT 'integer' OR old NOT BETWEEN 1 AND seq - 1)
         OR op BETWEEN 1 AND 4 AND (user IS NULL OR attribute IS NULL)
         OR op = \(Note.purgedOperation) AND user IS NULL

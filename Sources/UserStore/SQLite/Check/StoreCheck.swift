@@ -26,6 +26,7 @@ struct StoreCheck {
       try checkUniqueValues(of: connection)
       progress(1)
       try checkScratch(of: connection)
+      try checkOwnTables(of: connection)
     } catch {
       guard error.code == .corrupt else { throw error }
       note(.problem, .integrity, error.message)
@@ -88,6 +89,20 @@ struct StoreCheck {
           check.note(.warning, .scratch, "\(table) has \(row.integer(0)) leftover rows; the next INSERT deletes them")
         }
       }
+    }
+  }
+
+  /// Warns about the application's own tables, which the library does not repair.
+  private mutating func checkOwnTables(of connection: borrowing Connection) throws(StoreError) {
+    for (table, count) in try OwnTables.orphans(on: connection) {
+      let rows = count == 1 ? "1 row of “\(table.excerpt)” refers" : "\(count) rows of “\(table.excerpt)” refer"
+      note(.warning, .orphan, "\(rows) to users that do not exist")
+    }
+    for (table, columns) in try OwnTables.keysWithoutIndex(on: connection) {
+      note(
+        .warning, .schema,
+        "the foreign key of “\(table.excerpt)” on \(columns.excerpt) has no index: removing a user reads the whole table"
+      )
     }
   }
 

@@ -1,6 +1,6 @@
 import CUserStoreSQLite
 
-/// A connection to a database: the only owner of SQLite's handle, which it closes when it is destroyed.
+/// A connection to a database: the only owner of SQLite's handle, which it closes when it is destroyed, unless it is borrowed.
 ///
 /// One thread uses it at a time. Its owner ensures that: it is in a `Lock`, or belongs to one thread.
 @safe struct Connection: ~Copyable, @unchecked Sendable {
@@ -23,6 +23,16 @@ import CUserStoreSQLite
   /// What the hooks have reported since a write began.
   let hooks = HookRecord()
   private let file: FileConnections?
+  /// Whether another library owns the handle: then it keeps its settings, and only the statements of this connection are finalized.
+  let isBorrowed: Bool
+
+  /// Borrows the handle of another library, for one transaction of it.
+  init(borrowing handle: OpaquePointer) {
+    unsafe self.handle = handle
+    busyWait = BusyWait(timeout: 0, of: nil, isInterruptible: false)
+    file = nil
+    isBorrowed = true
+  }
 
   /// Opens an existing database file at an absolute path without symbolic links, or creates a database in memory.
   ///
@@ -33,11 +43,13 @@ import CUserStoreSQLite
     busyWait = BusyWait(timeout: Int(busyTimeout), of: file, isInterruptible: isInterruptible)
     unsafe handle = try Self.open(path: path, access: access, busyWait, statements)
     self.file = file
+    isBorrowed = false
     unsafe hooks.install(on: handle)
     unsafe file?.opened(handle, isInterruptible: isInterruptible)
   }
 
   deinit {
+    if isBorrowed { return finishStatements() }
     let end = endInterrupts()
     if end?.leavesWAL == true { _ = unsafe userstore_db_config_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
     statements.finish()
@@ -54,6 +66,9 @@ import CUserStoreSQLite
     if end?.isInterrupted == true { try? run(Self.rollback) }
     return end
   }
+
+  /// Finalizes all statements: another library cannot close its handle while there are any.
+  func finishStatements() { statements.finish() }
 
   /// Runs a cached statement to its end.
   func run(_ sql: SQL, _ values: StoredValue...) throws(StoreError) {
@@ -177,6 +192,26 @@ import CUserStoreSQLite
 
   /// Whether SQLite opened the file read-only because the process may not write it.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
+  /// Whether the open transaction has the write lock.
+  var hasWriteLock: Bool { unsafe sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE }
+
+  /// Whether triggers run on this connection.
+  var runsTriggers: Bool { unsafe userstore_db_config_value(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER) != 0 }
+
+  /// Whether rows of the open transaction violate a foreign key, which would let COMMIT fail.
+  var hasViolatedKeys: Bool {
+    var (current, highest): (Int32, Int32) = (0, 0)
+    let code = unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+    return code == SQLITE_OK && current > 0
+  }
+
+  /// The path of the file; nil for a database in memory, or a temporary one.
+  var path: String? {
+    guard let name = unsafe sqlite3_db_filename(handle, "main") else { return nil }
+    let path = unsafe String(cString: name)
+    return path.isEmpty ? nil : path
+  }
 
   /// The last error of the system in reading or writing the file, if SQLite recorded one.
   var readError: SQLiteError? { SQLiteError.lastFileError(on: unsafe handle) }

@@ -17,6 +17,9 @@ import CUserStoreSQLite
 
   func reset() { (hasLogged, hasBegunCommit) = (false, false) }
 
+  /// Without hooks, rows may have been logged.
+  func assumeLogged() { hasLogged = true }
+
   func takeLogged() -> Bool {
     defer { hasLogged = false }
     return hasLogged

@@ -11,12 +11,18 @@ struct SQLiteError: Error, CustomStringConvertible {
 }
 
 extension SQLiteError {
+  /// The message for a violated foreign key, whichever its code is: that of the key, or that of the trigger that SQLite makes
+  /// for RESTRICT.
+  static let violatedKey = "FOREIGN KEY constraint failed"
+
   /// Creates an error from what the connection reports about its last call.
   ///
   /// If the system could not read a part of a file (EIO), SQLite reports a damaged database. This becomes a read error: the next
   /// read may succeed, and the database must not be discarded because of it.
   @safe init(_ code: Int32, on handle: OpaquePointer?) {
-    let code = ResultCode(rawValue: code)
+    // The connection of another library may report only primary codes.
+    let extended = unsafe handle.map { unsafe sqlite3_extended_errcode($0) } ?? code
+    let code = ResultCode(rawValue: extended & 0xFF == code ? extended : code)
     guard let handle = unsafe handle else {
       self.init(code: code, message: unsafe String(cString: sqlite3_errstr(code.rawValue)))
       return
@@ -68,6 +74,9 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   static let authorization = ResultCode(rawValue: SQLITE_AUTH)
   static let range = ResultCode(rawValue: SQLITE_RANGE)
   static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
+
+  /// A transaction that has read an older state cannot write.
+  static let busySnapshot = ResultCode(rawValue: SQLITE_BUSY | (2 << 8))
 
   // SQLite's header defines the extended codes as macros that Swift does not import.
   static let ioErrorSync = ResultCode(rawValue: SQLITE_IOERR | (4 << 8))

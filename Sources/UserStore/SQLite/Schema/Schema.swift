@@ -14,6 +14,7 @@ enum Schema {
     if isFile { try switchToWAL(connection) }
     // Before any row is read: a table of another program may compute its content.
     let check = try SchemaCheck(connection)
+    try check.requireHarmlessRemoval(on: connection)
     try checkMigrations(connection, through: Migration.latest)
     if check.needsRepair {
       try inTransaction("BEGIN IMMEDIATE", connection) { connection throws(StoreError) in

@@ -9,6 +9,7 @@ struct SchemaCheck {
   private let expected: Objects
   /// The indexes and triggers of the unique attributes.
   private let rules: Objects
+  private var hasOwnTriggers = false
 
   struct Object: Hashable {
     let type: String
@@ -81,7 +82,8 @@ struct SchemaCheck {
 
   /// Compares the schema with a version; throws `schemaChanged` for anything that could change what the library's objects do.
   ///
-  /// Other tables are accepted, and so are the indexes of attributes, and other harmless ones on users and attributes.
+  /// Other tables are accepted, with their indexes and triggers, and views; and so are the indexes of attributes, and other
+  /// harmless ones on users and attributes.
   init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
     let expected = try version == Migration.latest ? Self.latest : Self.objects(version)
     self.expected = expected
@@ -104,10 +106,12 @@ struct SchemaCheck {
     }
     let others = found.filter { expected[$0.key] == nil && rules[$0.key] == nil }
     for (object, place) in others {
-      // Views and triggers could run code; a table of such a name would replace what SQLite reports about the file.
-      let isData = object.type == "table" || object.type == "index"
-      if !isData || object.name.lowercased().hasPrefix("pragma_") { throw Self.isForeign(object, on: place.table) }
+      let isOnOurs = object.type == "trigger" && expected[Object(type: "table", name: place.table.lowercased())] != nil
+      // A table of such a name would replace what SQLite reports about the file.
+      if isOnOurs || object.name.lowercased().hasPrefix("pragma_") { throw Self.isForeign(object, on: place.table) }
+      if object.type == "table" { try OwnTables.check(object.name, place.sql, on: connection) }
     }
+    hasOwnTriggers = others.contains { $0.key.type == "trigger" }
     let indexes = others.filter { object, place in
       object.type == "index" && AttributeIndex(name: object.name, sql: place.sql) == nil
     }
@@ -122,6 +126,11 @@ struct SchemaCheck {
 
   /// Whether opening the store for writing creates something again.
   var needsRepair: Bool { !brokenTriggers.isEmpty || !brokenRules.isEmpty }
+
+  /// Checks what removing a user can run, on a connection that is outside of a transaction.
+  func requireHarmlessRemoval(on connection: borrowing Connection) throws(StoreError) {
+    if hasOwnTriggers { try OwnTriggers(beside: expected).requireHarmlessRemoval(on: connection) }
+  }
 
   private static func isForeign(_ object: Object, on table: String) -> StoreError {
     StoreError(

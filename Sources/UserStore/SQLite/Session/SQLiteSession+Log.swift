@@ -28,6 +28,11 @@ extension SQLiteSession {
   private static let insertEnd = SQL(
     "write", "INSERT INTO changes (op, attribute, old, nonce, at) VALUES (0, ?1, ?2, ?3, ?4)")
 
+  private static let joinEnds = SQL(
+    "write",
+    "UPDATE changes SET op = \(Note.joinedOperation), attribute = NULL, old = NULL WHERE seq > ?1 AND seq <= ?2 AND op = 0"
+  )
+
   private static let insertNote = SQL(
     "write", "INSERT INTO changes (op, user, old, new, at) VALUES (?1, ?2, ?3, ?4, ?5)")
 
@@ -47,7 +52,7 @@ extension SQLiteSession {
       epoch: current, horizon: horizon, horizonNonce: horizonNonce, last: try lastRow(), nonce: nonce)
   }
 
-  private func lastRow() throws(StoreError) -> Int64? {
+  func lastRow() throws(StoreError) -> Int64? {
     try connection.first(Self.selectLast) { $0.integerOrNil(0) } ?? nil
   }
 
@@ -83,6 +88,11 @@ extension SQLiteSession {
     try connection.run(
       Self.insertNote, .integer(operation), user.map { .integer($0.rawValue) } ?? .null, old, new,
       .integer(WallClock.milliseconds))
+  }
+
+  /// Turns the ends of sets into notes, so that a later end of the same transaction ends all of their rows.
+  func joinEnds(after start: Int64, through last: Int64) throws(StoreError) {
+    if last > start { try connection.run(Self.joinEnds, .integer(start), .integer(last)) }
   }
 
   /// Returns the new end of the log; nil if there are no rows.

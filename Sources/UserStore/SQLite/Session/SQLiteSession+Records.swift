@@ -117,8 +117,14 @@ extension SQLiteSession {
   }
 
   func removeUser(_ id: User.ID) throws(StoreError) -> Bool {
-    try connection.run(Self.deleteUser, .integer(id.rawValue))
-    return connection.changedRows > 0
+    do throws(StoreError) { try connection.run(Self.deleteUser, .integer(id.rawValue)) } catch {
+      // The library's own tables and triggers have no constraint that a removal violates.
+      guard let cause = error.cause as? SQLiteError, cause.code.primary == .constraint else { throw error }
+      throw .stillReferenced(id, cause, reason: cause.message == SQLiteError.violatedKey ? nil : cause.message)
+    }
+    if connection.changedRows == 0 { return false }
+    hasRemovedUsers = true
+    return true
   }
 }
 

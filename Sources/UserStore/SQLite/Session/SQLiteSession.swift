@@ -18,6 +18,10 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private var savepoints: [Cursor] = []
   /// The indexes in a version of the schema, and the commit counter of the last write in which they were read.
   var knownIndexSet: (version: Int64, commitCounter: Int64?, indexes: Set<AttributeIndex>)?
+  /// Whether a user was removed by this session.
+  var hasRemovedUsers = false
+  /// Whether foreign keys are off until the next transaction.
+  private var isWithoutKeys = false
 
   private struct Write {
     let start: (end: Cursor, isRead: Bool)
@@ -46,7 +50,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
     _ durability: UserStore.Configuration.Durability, _ checkpoints: Checkpoints
   ) throws(StoreError) {
     let mode = durability == .full ? "FULL" : "NORMAL"
-    try connection.execute("PRAGMA synchronous = \(mode)", to: "write")
+    try connection.execute("PRAGMA synchronous = \(mode); PRAGMA foreign_keys = ON", to: "write")
     self.checkpoints = checkpoints
   }
 
@@ -78,6 +82,23 @@ final class SQLiteSession: Session, @unchecked Sendable {
       throw StoreError(.mustReopen, "the store must be reopened before it can write again: \(failure.message)")
     }
     if connection.hasMoved { throw DatabaseFile.moved }
+    if isWithoutKeys { try setKeys(true) }
+    try beginWrite(isWaiting: isWaiting)
+  }
+
+  /// Begins the open write again, which has written nothing, without foreign keys; within a transaction, they cannot be turned off.
+  func restartWithoutKeys() throws(StoreError) {
+    rollBack()
+    try setKeys(false)
+    try beginWrite(isWaiting: true)
+  }
+
+  private func setKeys(_ areOn: Bool) throws(StoreError) {
+    try connection.execute("PRAGMA foreign_keys = \(areOn ? "ON" : "OFF")", to: "write")
+    isWithoutKeys = !areOn
+  }
+
+  private func beginWrite(isWaiting: Bool) throws(StoreError) {
     connection.hooks.reset()
     try lock(isWaiting: isWaiting)
     let counter = try commitCounter()
@@ -116,6 +137,25 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   func endSet(origin: String?) throws(StoreError) {
     guard let write else { throw Self.notWriting }
+    // Otherwise COMMIT would fail for all writes that share the transaction.
+    if connection.hasViolatedKeys {
+      throw StoreError(
+        .stillReferenced, "the write cannot be committed: another table refers to a user that does not exist any more")
+    }
+    if let end = try appendEnd(after: write.end, origin: origin) { self.write?.end = end }
+  }
+
+  /// Joins a transaction of another library, which has the write lock; `end` is the end of the log before it.
+  func join(after end: Cursor) {
+    write = Write(start: (end, true), counter: 0, end: end)
+  }
+
+  /// Ends one set for all rows of a joined transaction so far, unless none was added since `start`.
+  func endJoinedSet(after start: Int64?, origin: String?) throws(StoreError) {
+    guard let write else { throw Self.notWriting }
+    guard let last = try lastRow(), last > start ?? write.end.revision.rawValue else { return }
+    if let start { try joinEnds(after: write.end.revision.rawValue, through: start) }
+    connection.hooks.assumeLogged()
     if let end = try appendEnd(after: write.end, origin: origin) { self.write?.end = end }
   }
 

@@ -218,7 +218,7 @@ import Testing
     case .empty: try Data().write(to: URL(filePath: file))
     case .foreign: try folder.shell("PRAGMA application_id = 7", file)
     case .newer: try folder.shell("PRAGMA user_version = 99", file)
-    case .view: try folder.shell("CREATE VIEW extra AS SELECT * FROM users", file)
+    case .view: try folder.shell("CREATE VIEW pragma_extra AS SELECT * FROM users", file)
     case .trigger:
       try folder.shell("CREATE TRIGGER extra AFTER INSERT ON users BEGIN DELETE FROM users; END", file)
     case .truncated: try folder.bytes(file).prefix(9_000).write(to: URL(filePath: file))

@@ -92,7 +92,7 @@ import Testing
     Sabotage(
       sql: "UPDATE sqlite_sequence SET seq = 9223372036854775807", findings: ["problem value"]),
     // The schema.
-    Sabotage(sql: "CREATE VIEW extra AS SELECT 1", findings: ["problem schema"]),
+    Sabotage(sql: "CREATE VIEW pragma_extra AS SELECT 1", findings: ["problem schema"]),
     Sabotage(sql: "DROP TABLE consumers", findings: ["problem schema"]),
     Sabotage(sql: "DELETE FROM migrations WHERE number = 6", findings: ["problem schema"]),
   ])

@@ -86,7 +86,7 @@ import Testing
   @Test(arguments: [
     "DROP TRIGGER users_after_update", "ALTER TABLE users ADD COLUMN extra TEXT",
     "UPDATE migrations SET fingerprint = 'x'",
-    "CREATE TRIGGER extra AFTER INSERT ON users BEGIN SELECT 1; END", "CREATE VIEW extra AS SELECT 1",
+    "CREATE TRIGGER extra AFTER INSERT ON users BEGIN SELECT 1; END", "CREATE VIEW pragma_extra AS SELECT 1",
   ])
   func `a copy whose tables or triggers are not ours is not adopted, and stays as it is`(_ sql: String) throws {
     try make(.dump)
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("CREATE VIEW \"my view\" AS SELECT * FROM users", "a view"),
+    ("CREATE VIEW \"pragma_my view\" AS SELECT * FROM users", "a view"),
     ("CREATE UNIQUE INDEX one ON users (name)", "an index"),
     ("CREATE TRIGGER extra AFTER INSERT ON users BEGIN SELECT 1; END", "a trigger"),
   ])
