@@ -66,8 +66,9 @@ import UserStore
   }
 
   @Test func `a second user with the same address is refused`() throws {
+    try store.addUnique(on: "email")
     let first = try signUp("ann@example.com", as: "Ann", in: store)
-    #expect(throws: Taken.self) { try signUp("ann@example.com", as: "Anna", in: store) }
+    #expect(throws: StoreError.self) { try signUp("ann@example.com", as: "Anna", in: store) }
     #expect(try store.read { try $0.users().map(\.id) } == [first])
   }
 
@@ -94,13 +95,6 @@ struct Contact: UserStore.Profile, Equatable {
   var email: String?
 }
 
-struct Taken: Error {}
-
 func signUp(_ email: String, as name: String, in store: UserStore) throws -> UserStore.User.ID {
-  try store.write { users in
-    guard try users.count(where: .email == email) == 0 else { throw Taken() }
-    let user = try users.add(name: name)
-    try users.set(.email, of: user, to: email)
-    return user
-  }
+  try store.write { try $0.add([("name", .text(name)), ("email", .text(email))]) }  // throws notUnique
 }
