@@ -15,7 +15,7 @@
     ///     }
     ///
     /// The store's listeners are called right after GRDB has committed, on the thread with which the store watches other
-    /// processes. Observations of GRDB on the tables `users`, `attributes` and `changes` see the changes too; if a user is removed,
+    /// processes. Observations of GRDB on the tables `users` and `attributes` see the changes too; if a user is removed,
     /// those on all tables, because foreign keys may have removed rows of them. See ``UserStore/UserStore/write(on:origin:_:)``.
     ///
     /// - Parameters:
@@ -32,7 +32,14 @@
     ) throws -> Result {
       let handle = try unsafe openHandle()
       if isInsideTransaction { afterNextTransaction { [weak store] _ in store?.lookForCommits() } }
-      let (result, hasRemovedUsers) = try unsafe store.writeReporting(on: handle, origin: origin, body)
+      // GRDB keeps the statements: it reports each access of a statement to itself when the statement is prepared, which takes longer
+      // than running it.
+      let (result, hasRemovedUsers) = try unsafe store.writeReporting(
+        on: handle, origin: origin,
+        statements: { sql in
+          guard let statement = try? self.cachedStatement(sql: sql) else { return nil }
+          return unsafe (statement.sqliteStatement, statement)
+        }, body)
       // Statements that GRDB has not run do not reach its observers.
       try notifyChanges(in: hasRemovedUsers ? .fullDatabase : usersRegion())
       return result
@@ -53,7 +60,7 @@
     }
 
     private func usersRegion() throws -> DatabaseRegion {
-      try cachedStatement(sql: "SELECT * FROM users, attributes, changes").databaseRegion
+      try cachedStatement(sql: "SELECT * FROM users, attributes").databaseRegion
     }
 
     @unsafe private func openHandle() throws(StoreError) -> OpaquePointer {

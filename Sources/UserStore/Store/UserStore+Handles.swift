@@ -26,17 +26,21 @@ extension UserStore {
   public func write<Result>(
     on handle: OpaquePointer, origin: String? = nil, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    try unsafe writeReporting(on: handle, origin: origin, body).result
+    try unsafe writeReporting(on: handle, origin: origin, statements: nil, body).result
   }
 
   /// Writes as `write(on:origin:_:)`, and returns whether `body` has removed users, so that rows of other tables may be gone.
+  ///
+  /// `statements` returns the statement of some SQL, which the other library keeps, and what holds it; nil to prepare it here.
   @unsafe
   package func writeReporting<Result>(
-    on handle: OpaquePointer, origin: String?, _ body: (inout WriteTransaction) throws -> Result
+    on handle: OpaquePointer, origin: String?,
+    statements: ((_ sql: String) -> (handle: OpaquePointer, owner: AnyObject)?)?,
+    _ body: (inout WriteTransaction) throws -> Result
   ) throws -> (result: Result, hasRemovedUsers: Bool) {
     _ = try writable(writer)
     return try reader.entering {
-      try unsafe borrowed().write(on: handle, origin: origin) { session in
+      try unsafe borrowed().write(on: handle, origin: origin, statements: statements) { session in
         var transaction = WriteTransaction(session)
         return (try body(&transaction), session.hasRemovedUsers)
       }

@@ -19,16 +19,17 @@ import CUserStoreSQLite
 
   let handle: OpaquePointer
   let busyWait: BusyWait
-  private let statements = StatementCache()
+  private let statements: StatementCache
   /// What the hooks have reported since a write began.
   let hooks = HookRecord()
   private let file: FileConnections?
   /// Whether another library owns the handle: then it keeps its settings, and only the statements of this connection are finalized.
   let isBorrowed: Bool
 
-  /// Borrows the handle of another library, for one transaction of it.
-  init(borrowing handle: OpaquePointer) {
+  /// Borrows the handle of another library, for one transaction of it, and the statements that it keeps.
+  init(borrowing handle: OpaquePointer, statements source: StatementCache.Source? = nil) {
     unsafe self.handle = handle
+    statements = unsafe StatementCache(from: source)
     busyWait = BusyWait(timeout: 0, of: nil, isInterruptible: false)
     file = nil
     isBorrowed = true
@@ -40,6 +41,7 @@ import CUserStoreSQLite
   init(
     path: String?, access: Access, busyTimeout: Int32, of file: FileConnections? = nil, isInterruptible: Bool = true
   ) throws(StoreError) {
+    statements = StatementCache()
     busyWait = BusyWait(timeout: Int(busyTimeout), of: file, isInterruptible: isInterruptible)
     unsafe handle = try Self.open(path: path, access: access, busyWait, statements)
     self.file = file

@@ -20,11 +20,20 @@ extension SQL {
   init(once purpose: String, _ text: String) { self.init(purpose: purpose, text: text, index: -1) }
 }
 
-/// A prepared statement: the only owner of SQLite's handle, which it finalizes when it is destroyed.
+/// A prepared statement: the only owner of SQLite's handle, which it finalizes when it is destroyed, unless it is borrowed.
 @safe struct Statement: ~Copyable {
   private let handle: OpaquePointer
   private let connection: OpaquePointer
   private let purpose: String
+  private let isBorrowed: Bool
+
+  /// Borrows a statement of another library, which keeps it.
+  init(borrowing handle: OpaquePointer, on connection: OpaquePointer, purpose: String) {
+    unsafe self.handle = handle
+    unsafe self.connection = connection
+    self.purpose = purpose
+    isBorrowed = true
+  }
 
   init(_ sql: SQL, on connection: OpaquePointer) throws(StoreError) {
     var handle: OpaquePointer?
@@ -36,9 +45,10 @@ extension SQL {
     unsafe self.handle = handle
     unsafe self.connection = connection
     purpose = sql.purpose
+    isBorrowed = false
   }
 
-  deinit { unsafe sqlite3_finalize(handle) }
+  deinit { if !isBorrowed { unsafe sqlite3_finalize(handle) } }
 
   /// Binds a copy of a value to a parameter, counted from 1.
   func bind(_ value: StoredValue, at index: Int32) throws(StoreError) {
@@ -140,16 +150,33 @@ extension SQL {
 }
 
 /// The prepared statements of a connection, by the index of their queries; not `Sendable`: it belongs to its connection.
-final class StatementCache {
+@safe final class StatementCache {
+  /// Prepares a statement that another library keeps, with what holds it; nil if it cannot.
+  @unsafe typealias Source = (_ sql: String) -> (handle: OpaquePointer, owner: AnyObject)?
+
   private var statements: [PreparedStatement?] = []
+  private let source: Source?
+
+  init() { unsafe source = nil }
+
+  init(from source: Source?) { unsafe self.source = source }
 
   /// Returns the statement of some SQL, and prepares it at its first use.
   func prepared(_ sql: SQL, on handle: OpaquePointer) throws(StoreError) -> PreparedStatement {
     if sql.index < statements.count, let statement = statements[sql.index] { return statement }
     while statements.count <= sql.index { statements.append(nil) }
-    let statement = PreparedStatement(unsafe try Statement(sql, on: handle))
+    let statement =
+      if let statement = unsafe borrowed(sql, on: handle) { statement } else {
+        PreparedStatement(unsafe try Statement(sql, on: handle))
+      }
     statements[sql.index] = statement
     return statement
+  }
+
+  private func borrowed(_ sql: SQL, on handle: OpaquePointer) -> PreparedStatement? {
+    guard let source = unsafe source, let found = unsafe source(sql.text) else { return nil }
+    return unsafe PreparedStatement(
+      Statement(borrowing: found.handle, on: handle, purpose: sql.purpose), of: found.owner)
   }
 
   // MARK: Queries
@@ -182,6 +209,10 @@ final class StatementCache {
 /// of a class for exclusivity, which was 5 % of the instructions of a small write.
 final class PreparedStatement {
   let statement: Statement
+  private let owner: AnyObject?
 
-  init(_ statement: consuming Statement) { self.statement = statement }
+  init(_ statement: consuming Statement, of owner: AnyObject? = nil) {
+    self.statement = statement
+    self.owner = owner
+  }
 }

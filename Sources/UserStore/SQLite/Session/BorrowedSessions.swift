@@ -21,8 +21,10 @@ final class BorrowedSessions: Sendable {
   /// Calls `body` with a session that reads in the open transaction of another library's connection.
   ///
   /// - Throws: `StoreError.Code.misuse`, `.closed`, `.moved`, `.schemaChanged`, `.schemaTooNew`, and what `body` throws.
-  @unsafe func read<Result>(on handle: OpaquePointer, _ body: (SQLiteSession) throws -> Result) throws -> Result {
-    let session = SQLiteSession(unsafe Connection(borrowing: handle))
+  @unsafe func read<Result>(
+    on handle: OpaquePointer, statements: StatementCache.Source? = nil, _ body: (SQLiteSession) throws -> Result
+  ) throws -> Result {
+    let session = SQLiteSession(unsafe Connection(borrowing: handle, statements: statements))
     // The session may outlive this call, and the connection must be closed without it.
     defer { session.connection.finishStatements() }
     _ = try checkedSchema(session.connection)
@@ -36,9 +38,10 @@ final class BorrowedSessions: Sendable {
   ///
   /// - Throws: What `read` throws, `StoreError.Code.logIncomplete`, `.busy`.
   @unsafe func write<Result>(
-    on handle: OpaquePointer, origin: String?, _ body: (SQLiteSession) throws -> Result
+    on handle: OpaquePointer, origin: String?, statements: StatementCache.Source?,
+    _ body: (SQLiteSession) throws -> Result
   ) throws -> Result {
-    try unsafe read(on: handle) { session in
+    try unsafe read(on: handle, statements: statements) { session in
       let start = try join(session)
       try session.savepoint()
       do {
