@@ -12,6 +12,7 @@ extension LifeInspection {
     var saved: String?
     var backup: String?
     var purging: Set<Int64> = []
+    var purged: Set<Int64> = []
     /// The number of failures.
     ///
     /// Consecutive failures count once.
@@ -30,6 +31,7 @@ extension LifeInspection {
         case .saved(_, let cursor): saved = cursor
         case .backedUp(_, let cursor): backup = cursor
         case .purging(let user): purging.insert(user)
+        case .purged(let user): purged.insert(user)
         default: break
         }
         if case .failed = announcement {

@@ -11,6 +11,10 @@ extension LifeInspection {
     }
     let log = try WrittenLog(connection)
     try log.checkTables(of: connection, without: claims.purging)
+    for user in claims.purging { try log.checkPurge(of: user) }
+    for user in claims.purged {
+      expect(log.notes.values.contains { $0.user == user }, "user \(user) was purged, which no note says")
+    }
     inspectWrites(log)
     for set in Set(claims.received) { inspect(set, log) }
     try inspectConsumer(log, connection)

@@ -12,6 +12,13 @@ struct WrittenLog {
     let nonce: Int64
   }
 
+  /// A row that is part of a set, but no change of a record.
+  struct Note {
+    let op: Int64
+    let user: Int64?
+    let nonce: Int64
+  }
+
   /// The end of a write of the library.
   struct Mark {
     let seq: Int64
@@ -24,6 +31,7 @@ struct WrittenLog {
   private(set) var horizon: Int64 = 0
   private(set) var horizonNonce: Int64 = 0
   private(set) var rows: [Int64: Row] = [:]
+  private(set) var notes: [Int64: Note] = [:]
   private(set) var marks: [Int64: Mark] = [:]
   private(set) var last: Int64 = 0
 
@@ -43,13 +51,16 @@ struct WrittenLog {
       throw Mismatch("a malformed row in the log: \(row)")
     }
     // A compaction keeps the newest row, which may be before the horizon.
-    guard seq == last + 1 || rows.isEmpty && marks.isEmpty && seq <= horizon else {
+    guard seq == last + 1 || rows.isEmpty && notes.isEmpty && marks.isEmpty && seq <= horizon else {
       throw Mismatch("row \(seq) of the log comes after \(last)")
     }
     last = max(last, seq)
     if op == 0, case .integer(let first) = row[4] {
       marks[seq] = Mark(
         seq: seq, first: first, nonce: nonce, origin: row[3].utf8.map { String(decoding: $0, as: UTF8.self) })
+    } else if op >= LoggedChange.firstNote {
+      let user: Int64? = if case .integer(let user) = row[2] { user } else { nil }
+      notes[seq] = Note(op: op, user: user, nonce: nonce)
     } else if case .integer(let user) = row[2], let attribute = row[3].utf8 {
       rows[seq] = Row(seq: seq, op: op, user: user, attribute: attribute, old: row[4], new: row[5], nonce: nonce)
     } else {
@@ -64,7 +75,20 @@ struct WrittenLog {
   func holds(_ cursor: CursorText) -> Bool {
     guard cursor.epoch == epoch else { return false }
     if cursor.revision == horizon { return horizon == 0 || cursor.nonce == horizonNonce }
-    return (marks[cursor.revision]?.nonce ?? rows[cursor.revision]?.nonce) == cursor.nonce
+    let nonce = marks[cursor.revision]?.nonce ?? rows[cursor.revision]?.nonce ?? notes[cursor.revision]?.nonce
+    return nonce == cursor.nonce
+  }
+
+  /// Checks that a user's values were removed, all at once, if and only if one note says so, which is a write of its own.
+  func checkPurge(of user: Int64) throws {
+    let values = rows.values.filter { $0.user == user && $0.attribute == Array("name".utf8) && $0.seq > horizon }
+    let blank = values.count { $0.old == .null && $0.new == .null }
+    guard blank == 0 || blank == values.count else { throw Mismatch("only some values of user \(user) were purged") }
+    let noted = notes.filter { $0.value.op == 5 && $0.value.user == user }.keys
+    guard noted.count == min(blank, 1) else {
+      throw Mismatch("\(blank) values of user \(user) were purged, which \(noted.count) notes say")
+    }
+    for seq in noted where marks[seq + 1]?.first != seq { throw Mismatch("the note \(seq) is no write of its own") }
   }
 
   /// Undoes the log's rows from the tables back to the horizon.

@@ -1,6 +1,6 @@
 /// One step of a purge: found in a read transaction, performed in a write transaction that changes at most 1,000 rows.
 struct PurgeStep {
-  private let user: User.ID
+  let user: User.ID
   private var rows: [(sequence: Int64, bytes: Int64)] = []
   /// The number of rows about the user in the part of the log that was read.
   private(set) var found = 0

@@ -36,6 +36,9 @@ extension UserStore {
   /// stay valid. The bytes are overwritten in the database file and cut off from the -wal file. It works in steps, as `compact`
   /// does, and can be repeated.
   ///
+  /// If there are values to erase, it is a write, and the first step notes in the log that the user was purged. This note takes a
+  /// revision, but no listener, feed or list receives it, and `undo` ignores it.
+  ///
   /// It does not erase backups and other copies of the file, what listeners and feeds have received, what the open transaction
   /// of another program can still read (`Purge.isErased`), and what a file system or a disk keeps of overwritten blocks. If
   /// SQLite has split a page, a copy of a value may remain in an unused part of it. A value can also remain if it was deleted by

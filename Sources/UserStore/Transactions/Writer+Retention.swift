@@ -73,6 +73,7 @@ extension Writer {
   /// Blanks the values of a removed user in the log, step by step, then removes copies of them from the -wal file.
   ///
   /// It asks `isCancelled` between two steps, but not after the last one: then the values are blanked, and only the copies remain.
+  /// The first step that blanks a value appends a note. A purge that finds no value appends none.
   ///
   /// - Throws: `StoreError.Code.userExists`, `CancellationError`, and what reading and writing can throw.
   func purge(_ user: User.ID, vacuums: Bool, isCancelled: () -> Bool) throws -> Purge {
@@ -84,13 +85,11 @@ extension Writer {
       let step = try reader.reading { [position] transaction throws(StoreError) in
         try PurgeStep(of: user, after: position, transaction.session)
       }
-      // The first step is performed even if it finds nothing: only the write lock shows whether the user exists.
-      if step.count > 0 || position == nil {
-        _ = try maintain { session throws(StoreError) in
-          try step.perform(session)
-          return true
-        }
-        checkpointIfNeeded()
+      if step.count > 0, purge.blanked == 0 {
+        try performAndNote(step)
+      } else if step.count > 0 || position == nil {
+        // The first step is performed even if it finds nothing: only the write lock shows whether the user exists.
+        try perform(step)
       }
       purge.found += step.found
       purge.blanked += step.count
@@ -100,6 +99,28 @@ extension Writer {
     try files?.vacuum()
     purge.isErased = try eraseOldPages()
     return purge
+  }
+
+  private func perform(_ step: PurgeStep) throws(StoreError) {
+    _ = try maintain { session throws(StoreError) in
+      try step.perform(session)
+      return true
+    }
+    checkpointIfNeeded()
+  }
+
+  /// Performs a step, and notes in the same transaction that the user is purged, for others that keep a copy of the log.
+  private func performAndNote(_ step: PurgeStep) throws {
+    do {
+      try write(origin: nil) { transaction in
+        let session = try transaction.session
+        try step.perform(session)
+        try session.append(.purged(step.user))
+      }
+    } catch StoreError.Code.schemaTooOld {
+      // The owner of a server's schema has not migrated it: until then, its log has no notes.
+      try perform(step)
+    }
   }
 
   /// - Returns: False if a transaction of another program needs the old pages for longer than a second.

@@ -289,6 +289,10 @@ extension AllTests {
         writer.rollBack()
         store.engine.writers?.give(back: writer)
         try store.write { try $0.set(Self.age, of: Self.ann, to: 8) }
+        let bo = try store.write { try $0.add(name: "Bo") }
+        try store.write { try $0.remove(bo) }
+        #expect(try store.purge(bo).blanked == 4, "without a note")
+        #expect(try count("SELECT count(*) FROM userstore.changes WHERE is_blank") == 4)
         #expect(try layout == PostgresSchema.oldest)
       }
     }

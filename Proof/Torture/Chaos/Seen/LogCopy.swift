@@ -6,7 +6,7 @@ struct LogCopy {
     let seq: Int64
     let nonce: Int64
     let op: Int64
-    /// 0 in a row that ends a write.
+    /// 0 in a row that ends a write, and in a note without a user.
     let user: Int64
     let attribute: String
     let old: PlainValue
@@ -15,6 +15,9 @@ struct LogCopy {
 
     /// Whether the row ends a write of the library.
     var isEnd: Bool { op == 0 }
+
+    /// Whether the row is a change of a record: not an end, and not a note, which is part of its set.
+    var isChange: Bool { !isEnd && op < LoggedChange.firstNote }
 
     /// The row as a change for the replica.
     func change() throws -> LoggedChange { try LoggedChange(values) }
@@ -59,11 +62,11 @@ struct LogCopy {
 
   /// The changes after one row and through another.
   func changes(after start: Int64, through end: Int64) -> [Row] {
-    start < end ? rows[Int(max(0, start))..<Int(min(end, self.end))].filter { !$0.isEnd } : []
+    start < end ? rows[Int(max(0, start))..<Int(min(end, self.end))].filter(\.isChange) : []
   }
 
   /// The first change after a row.
   func firstChange(after start: Int64) -> Int64? {
-    rows[Int(min(max(0, start), end))...].first { !$0.isEnd }?.seq
+    rows[Int(min(max(0, start), end))...].first(where: \.isChange)?.seq
   }
 }

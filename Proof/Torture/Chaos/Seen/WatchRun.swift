@@ -90,7 +90,7 @@ struct LogIndex {
 
   init(_ log: LogCopy) {
     let ops: [Int64: String] = [1: "insert", 2: "update", 3: "delete"]
-    for row in log.rows where !row.isEnd {
+    for row in log.rows where row.isChange {
       let key = Key(op: ops[row.op] ?? "", user: row.user, attribute: row.attribute, old: row.old, new: row.new)
       places[key, default: []].append(row.seq)
     }

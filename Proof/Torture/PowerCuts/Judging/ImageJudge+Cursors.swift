@@ -37,7 +37,8 @@ extension ImageJudge {
     after index: Int, _ store: UserStore, _ log: ImageLog, at point: Int, and ends: [String]
   ) {
     guard let cursor = history.points[index].set?.cursor else { return }
-    let expected = index >= point ? [] : history.points[(index + 1)...point].compactMap { $0.set?.cursor }
+    let following = index >= point ? [] : history.points[(index + 1)...point]
+    let expected = following.filter { !$0.isHidden }.compactMap { $0.set?.cursor }
     do {
       let sets = try isCareless ? carelessSets(after: cursor) : sets(after: cursor, in: store)
       verdict.expect(index <= point, .diverges, "the cursor \(cursor) was lost, but resumes with \(sets)")

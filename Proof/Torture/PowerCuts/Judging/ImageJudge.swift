@@ -27,6 +27,7 @@ struct ImageJudge {
       let connection = try PlainConnection(path)
       try judgeSoundness(store, connection)
       let log = try ImageLog(connection)
+      for user in claims.purging { judgePurge(of: user, log) }
       guard let point = judgeLog(log) else { return }
       try judgeTables(connection, at: point)
       try judgeConsumers(connection, at: point)
@@ -64,15 +65,15 @@ struct ImageJudge {
     }
     // Several, if the commit that failed was shared.
     let known = Set(history.points.compactMap(\.cursor))
-    let strays = log.sets.reversed().prefix { CursorText($0.cursor).map { !known.contains($0) } ?? true }.reversed()
-    let rows = strays.reduce(0) { $0 + Int64($1.changes.count) + 1 }
+    let strays = log.sets.reversed().prefix { CursorText($0.set.cursor).map { !known.contains($0) } ?? true }.reversed()
+    let rows = strays.reduce(0) { $0 + $1.rows }
     guard let point = history.point(at: log.head - rows) else {
       verdict.expect(false, .isWhole, "the log ends at \(log.head), where no set ends")
       return nil
     }
     judgeEnds(log, at: point)
     for index in 0..<max(0, point) where history.points[index].revision >= log.horizon { judgeSet(index + 1, log) }
-    for stray in strays {
+    for stray in strays.map(\.set) {
       verdict.expect(
         claims.uncertain.contains(stray.origin ?? ""), .hasNothingElse, "the set \(stray.cursor) was not begun")
     }
@@ -98,7 +99,7 @@ struct ImageJudge {
     }
     verdict.expect(
       rows.last?.nonce == point.cursor.map { .integer($0.nonce) }, .isSame, "another set ends at \(point.revision)")
-    for (row, change) in zip(rows, set.changes) where !row.says(change) {
+    for (row, change) in zip(rows.filter { !$0.isNote }, set.changes) where !row.says(change) {
       let isBlank = row.isBlank && claims.purging.contains(change.user)
       verdict.expect(isBlank, .isSame, "revision \(row.seq) is \(row), but \(change) was delivered")
       if isBlank == false { return }
@@ -106,6 +107,19 @@ struct ImageJudge {
     for row in rows where claims.purged.contains(row.user) && !isNormal {
       verdict.expect(row.isBlank, .purges, "revision \(row.seq) has values of user \(row.user)")
     }
+    for row in rows where row.isNote {
+      let isExpected = row.isPurge && claims.purging.contains(row.user)
+      verdict.expect(isExpected, .isSame, "revision \(row.seq) is the note \(row), which nobody wrote")
+    }
+  }
+
+  /// Checks that a note says that values of a user were removed if and only if they were: both are one transaction.
+  private mutating func judgePurge(of user: Int64, _ log: ImageLog) {
+    let rows = log.rows.filter { $0.user == user && $0.seq > log.horizon }
+    let isBlank = rows.contains { !$0.isNote && $0.isBlank && $0.values[3] == "name" }
+    let notes = rows.filter(\.isPurge)
+    let state = isBlank ? "purged" : "not purged"
+    verdict.expect(notes.count == (isBlank ? 1 : 0), .purges, "user \(user) is \(state), but has \(notes.count) notes")
   }
 
   // MARK: The tables

@@ -6,6 +6,11 @@ struct ImageLog {
     let seq, op, user: Int64
     let values: [PlainValue]
 
+    var isEnd: Bool { op == 0 }
+    /// Whether it is part of a set, but no change of a record.
+    var isNote: Bool { op >= LoggedChange.firstNote }
+    /// Whether it notes that a user's values were removed.
+    var isPurge: Bool { op == 5 }
     var nonce: PlainValue { values[6] }
     var isBlank: Bool { values[4] == .null && values[5] == .null }
     var description: String { values.map(\.description).joined(separator: " | ") }
@@ -45,17 +50,31 @@ struct ImageLog {
     return rows[Int(start + 1 - first)...Int(end - first)]
   }
 
+  /// A complete set in the log.
+  struct LoggedSet {
+    let set: AnnouncedSet
+    /// The number of its rows, with its notes and its end.
+    let rows: Int64
+  }
+
   /// The complete sets after the horizon: each write of the library, and the foreign changes before it as one set.
-  var sets: [AnnouncedSet] {
-    var sets: [AnnouncedSet] = []
+  ///
+  /// A write that notes a purge has no origin. It gets the name of the step that purges.
+  var sets: [LoggedSet] {
+    var sets: [LoggedSet] = []
     var pending: [Row] = []
     for row in rows where row.seq > horizon {
-      if row.op != 0 { pending.append(row) }
-      guard row.op == 0 else { continue }
+      if !row.isEnd { pending.append(row) }
+      guard row.isEnd else { continue }
       let foreign = pending.prefix { $0.seq < Self.integer(row.values[4]) }
-      if let last = foreign.last { sets.append(set(foreign, endingAt: last, origin: nil)) }
+      if let last = foreign.last {
+        sets.append(LoggedSet(set: set(foreign, endingAt: last, origin: nil), rows: Int64(foreign.count)))
+      }
+      let own = pending.dropFirst(foreign.count)
       let origin = row.values[3].utf8.map { String(decoding: $0, as: UTF8.self) }
-      sets.append(set(pending.dropFirst(foreign.count), endingAt: row, origin: origin ?? ""))
+      let unnamed = own.contains(where: \.isPurge) ? "purge" : ""
+      sets.append(
+        LoggedSet(set: set(own, endingAt: row, origin: origin ?? unnamed), rows: Int64(own.count) + 1))
       pending = []
     }
     return sets
@@ -71,7 +90,7 @@ struct ImageLog {
 }
 
 extension ImageLog.Row {
-  /// The change, or nil for a row that ends a set.
+  /// The change, or nil for a note, and for a row that ends a set.
   fileprivate var change: AnnouncedChange? {
     guard let kind = [1: "a", 2: "u", 3: "r"][op], let attribute = values[3].utf8 else { return nil }
     return AnnouncedChange(kind: kind, user: user, attribute: attribute, old: values[4], new: values[5])

@@ -11,6 +11,8 @@ struct LifeHistory {
     let users: [Int64: Replica.User]
 
     var revision: Int64 { cursor?.revision ?? 0 }
+    /// Whether the set has nothing that is delivered.
+    var isHidden: Bool { self.set?.changes.isEmpty ?? false }
   }
 
   struct Incomplete: Error, CustomStringConvertible {
@@ -40,7 +42,11 @@ struct LifeHistory {
   init(of recording: Recording, endingWith log: ImageLog) throws {
     points = [Point(set: nil, cursor: nil, users: [:])]
     var sets: [Int64: AnnouncedSet] = [:]
-    for set in log.sets { sets[CursorText(set.cursor)?.revision ?? 0] = set }
+    var rows: [Int64: Int64] = [:]
+    for logged in log.sets {
+      let revision = CursorText(logged.set.cursor)?.revision ?? 0
+      (sets[revision], rows[revision]) = (logged.set, logged.rows)
+    }
     var announced: Set<Int64> = []
     for case .announce(let announcements) in recording.steps {
       for case .told(let set) in announcements where set.origin != "reset" {
@@ -49,12 +55,15 @@ struct LifeHistory {
         if announced.insert(revision).inserted { sets[revision] = set }
       }
     }
-    for (_, set) in sets.sorted(by: { $0.key < $1.key }) { try append(set) }
+    for (revision, set) in sets.sorted(by: { $0.key < $1.key }) { try append(set, rows: rows[revision]) }
   }
 
-  private mutating func append(_ set: AnnouncedSet) throws {
+  /// Appends a set that has so many rows in the log; nil if the log has them no more.
+  ///
+  /// Notes are not delivered, and so not announced.
+  private mutating func append(_ set: AnnouncedSet, rows: Int64?) throws {
     let last = points[points.count - 1]
-    let rows = set.changes.count + (set.origin == nil ? 0 : 1)
+    let rows = rows ?? Int64(set.changes.count) + (set.origin == nil ? 0 : 1)
     guard let cursor = CursorText(set.cursor), cursor.revision - last.revision == rows else {
       throw Incomplete(description: "the changes between \(last.revision) and \(set.cursor) were not announced")
     }

@@ -14,7 +14,7 @@ enum Promise: String, CaseIterable {
   case saves = "a saved cursor file is complete, and not older than announced"
   case backsUp = "a file with a backup's name is a complete backup"
   case compacts = "sets that were deleted from the log stay deleted"
-  case purges = "purged values are in no file and in no change"
+  case purges = "purged values are in no file and in no change, and a note in the log says so"
 }
 
 /// The findings in one image.

@@ -77,7 +77,7 @@ import Testing
     #expect(try store.read { try $0.count() } == 0)
   }
 
-  @Test func `a purge removes the payloads about its user, and keeps the names`() throws {
+  @Test func `a purge removes the payloads about its user, keeps the names, and is noted`() throws {
     try store.write { users in
       try users.post("secret-kept", .text("payload-gone"), about: zoe)
       try users.post("other", .text("stays"))
@@ -89,12 +89,13 @@ import Testing
     let size = try folder.shell("SELECT measured, bytes FROM meta")
     let purge = try store.purge(zoe)
     #expect(
-      try folder.shell("SELECT op, old, new FROM changes WHERE op > 3") == "6|secret-kept|\n6|other|stays\n4||\n")
+      try folder.shell("SELECT op, old, new FROM changes WHERE op > 3") == "6|secret-kept|\n6|other|stays\n4||\n5||\n")
     #expect(calls.count == 0 && size != "")
     let events = try store.allChanges().flatMap { try $0.events }
     #expect(events.map(\.payload) == [.null, .text("stays")])
     let again = try store.purge(zoe)
     #expect(again.found == purge.found && again.blanked == 0)
+    #expect(try folder.shell("SELECT user FROM changes WHERE op = 5") == "\(zoe)\n")
     #expect(try store.check().filter { $0.severity == .problem } == [])
   }
 

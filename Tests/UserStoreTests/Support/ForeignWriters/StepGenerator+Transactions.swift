@@ -9,6 +9,15 @@ extension StepGenerator {
     Step(random.choose("COMMIT", "ROLLBACK", "ROLLBACK TO a", "ROLLBACK TO b", "RELEASE a", "RELEASE b"))
   }
 
+  /// A row of the log that is no change of the tables: an expectation, the purge of a user, or an event.
+  mutating func note() -> Step {
+    let user = PlainValue.integer(random.choose(1, 2, 3))
+    let insert = "INSERT INTO changes (op, user, attribute, old, new) VALUES"
+    return random.choose(
+      Step("\(insert) (4, ?, 'a', 1, 1)", user), Step("\(insert) (5, ?, NULL, NULL, NULL)", user),
+      Step("\(insert) (6, ?, NULL, 'x', 2)", user), Step("\(insert) (6, NULL, NULL, 'x', NULL)"))
+  }
+
   /// Statements that usually fail, and then must leave nothing behind.
   mutating func refused() -> Step {
     // abs fails for the smallest integer: for the user whose id is 1, after some rows or none.

@@ -17,7 +17,8 @@ struct StepGenerator {
   }
 
   private mutating func single() -> Step {
-    switch Int.random(in: 0..<42, using: &random) {
+    switch Int.random(in: 0..<43, using: &random) {
+    case 42: note()
     case 40: computeUserKey()
     case 41: computeAttributeKey()
     case 0..<5: insertUsers()
