@@ -84,16 +84,11 @@ struct Order: Codable, FetchableRecord, PersistableRecord {
         }
       }
     case "ship":
-      try await change(email) { db, customer in
-        _ = try Order.filter(Column("customer") == customer.rawValue).deleteAll(db)
-      }
+      try await change(email) { db, id in _ = try Order.filter(Column("customer") == id.rawValue).deleteAll(db) }
     case "leave":
       // The foreign key refuses it while there are orders, and removes the mails.
-      try await change(email) { db, customer in
-        try db.users(of: store, origin: "shop") { users in try users.remove(customer) }
-      }
-    default:
-      throw StoreError(.badValue, "join EMAIL NAME, edit EMAIL NAME, order EMAIL ITEM, ship EMAIL, or leave EMAIL")
+      try await change(email) { db, id in try db.users(of: store) { users in try users.remove(id) } }
+    default: throw StoreError(.badValue, "join, edit, order, ship, or leave, and an e-mail address")
     }
   }
 
