@@ -57,6 +57,8 @@ extension AllTests {
         "note": .text(""), "größe": .text("1.0"), "ключ": .text("1"), "photo": .blob([0x00, 0xFF]),
       ]
       #expect(users.first?.storedValues == expected)
+      let unique = try store.read { try $0.uniqueAttributes }
+      #expect(unique.map(\.attribute) == (layout < 5 ? [] : ["note"]) && unique.allSatisfy(\.ignoresCase))
       #expect(try UserStore.check(postgres: configuration).isEmpty)
     }
 
@@ -85,7 +87,10 @@ extension AllTests {
     @Test(arguments: layouts)
     func `a database of an older layout becomes as a new one`(_ layout: Int64) throws {
       _ = try restore(layout)
-      try UserStore(postgres: configuration).close()
+      let store = try UserStore(postgres: configuration)
+      // The index of a unique attribute is a part, too.
+      #expect(try store.removeUnique(on: "note") == (layout >= 5))
+      store.close()
       let other = try Server.newDatabase()
       try UserStore(postgres: PostgresConfiguration(Server.address(other))).close()
       // Not the first migration: three earlier ones may have made the same parts.

@@ -7,7 +7,7 @@ import Testing
 @Suite(.bounded, .timeLimit(.minutes(5))) struct GoldenFileTests {
   let folder: Folder
 
-  static let layouts = 5...6
+  static let layouts = 5...7
 
   init() throws {
     folder = try Folder()
@@ -53,6 +53,8 @@ import Testing
       "größe": .text("1.0"), "ключ": .text("1"), "photo": .blob([0x00, 0xFF]),
     ]
     #expect(users.first?.storedValues == expected)
+    let unique = try store.read { try $0.uniqueAttributes }
+    #expect(unique.map(\.attribute) == (layout < 7 ? [] : ["note"]) && unique.allSatisfy(\.ignoresCase))
     #expect(try found() == [])
   }
 
