@@ -60,7 +60,7 @@
     }
 
     private func usersRegion() throws -> DatabaseRegion {
-      try cachedStatement(sql: "SELECT * FROM users, attributes").databaseRegion
+      try cachedStatement(sql: "SELECT 1 FROM users, attributes").databaseRegion
     }
 
     @unsafe private func openHandle() throws(StoreError) -> OpaquePointer {

@@ -63,6 +63,7 @@ extension StoreCheck {
         OR op BETWEEN 1 AND 4 AND (user IS NULL OR attribute IS NULL)
         OR op = \(Note.purgedOperation) AND user IS NULL
         OR op = \(Note.eventOperation) AND typeof(old) IS NOT 'text'
+        OR op = \(Note.joinedOperation) AND coalesce(user, old, new) IS NOT NULL
         OR op > 4 AND attribute IS NOT NULL)
       """
     try rows(sql, of: connection) { check, row in
