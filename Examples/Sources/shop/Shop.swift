@@ -70,7 +70,7 @@ struct Order: Codable, FetchableRecord, PersistableRecord {
     case "join": try await store.write(origin: "shop") { users in try users.add(Customer(name: rest, email: email)) }
     case "edit":
       // As a form does, which refuses what somebody else has changed meanwhile.
-      let id = try await database.read { db in try id(of: email, db) }
+      let id = try await database.read { db in try customer(of: email, db) }
       guard let original = try await store.profile(Customer.self, of: id) else { return }
       var edited = original
       edited.name = rest
@@ -95,10 +95,10 @@ struct Order: Codable, FetchableRecord, PersistableRecord {
   private func change(_ email: String, _ body: @Sendable @escaping (Database, UserStore.User.ID) throws -> Void)
     async throws
   {
-    try await database.write { db in try body(db, try id(of: email, db)) }
+    try await database.write { db in try body(db, try customer(of: email, db)) }
   }
 
-  private func id(of email: String, _ db: Database) throws -> UserStore.User.ID {
+  private func customer(of email: String, _ db: Database) throws -> UserStore.User.ID {
     let user = try db.readUsers(of: store) { users in try users.user(where: "email", is: .text(email)) }
     guard let user else { throw StoreError(.userNotFound, "nobody has the address \(email)") }
     return user.id
