@@ -5,8 +5,8 @@ import Testing
 @Suite struct OwnTablesArticle {
   @Test func `the shop has the transaction of the article`() throws {
     let article = try Document("Sources/UserStore/UserStore.docc/Storing/OwnTables.md")
-    let example = article.lines.drop { !$0.hasPrefix("    try await database.write") }.prefix { $0.hasPrefix("    ") }
-    #expect(example.count == 8)
+    let example = article.lines.drop { !$0.hasPrefix("    try await change") }.prefix { $0.hasPrefix("    ") }
+    #expect(example.count == 7)
     let shop = try String(
       contentsOf: Document.root.appendingPathComponent("Examples/Sources/shop/Shop.swift"), encoding: .utf8)
     let text = trimmed(shop.split(separator: "\n"))

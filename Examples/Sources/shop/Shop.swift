@@ -76,7 +76,7 @@ struct Order: Codable, FetchableRecord, PersistableRecord {
       edited.name = rest
       try await store.write(origin: "form") { [edited] users in try users.save(edited, over: original, of: id) }
     case "order":
-      try await change(email) { db, customer in
+      try await change(email) { db, customer in  // in GRDB's database.write
         try Order(customer: customer.rawValue, item: rest).insert(db)
         try db.users(of: store, origin: "shop") { users in
           try users.update(Customer.self, of: customer) { $0.lastOrder = rest }
