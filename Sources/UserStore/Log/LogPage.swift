@@ -11,7 +11,7 @@ struct LogPage {
   /// The position was verified in the open transaction, or in that of the write that has just been committed. `pages` reads the
   /// changes of a huge set later.
   ///
-  /// - Throws: `StoreError.Code.diverged` for a gap, and the errors of reading.
+  /// - Throws: `StoreError.Code.diverged` for a gap, `.corrupt` if the rows through `end` are missing, and the errors of reading.
   init(
     after position: Cursor, through end: Int64, _ session: any Session, pages: any PageSource
   ) throws(StoreError) {
@@ -30,6 +30,11 @@ struct LogPage {
       try appendHugeSet(rows, through: end, session, pages)
     }
     isLast = self.position.revision.rawValue >= end
+    // A damaged index can hide rows; without this, a reader would ask for the same page again and again.
+    if !isLast, self.position == position {
+      throw StoreError(
+        .corrupt, "the database is damaged: the log ends at \(end), but has no rows after \(position.revision)")
+    }
   }
 
   /// Keeps only the changes of some topics; called outside of the transaction, because it may read a huge set.
