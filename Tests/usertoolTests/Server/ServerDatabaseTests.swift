@@ -38,10 +38,11 @@ import Testing
     let refused = try workspace.run("--db", address, "add", "NIX")
     #expect(refused.status == 77 && refused.errors.contains("hint: ask the owner of the database"), "\(refused)")
     // A layout that nobody can migrate.
+    let layout = try psql("SELECT layout FROM userstore.meta")
     _ = try psql("UPDATE userstore.meta SET layout = 0")
     let old = try workspace.run("--db", address, "list")
     #expect(old.status == 65 && old.errors.contains("hint: export the users"), "\(old)")
-    _ = try psql("UPDATE userstore.meta SET layout = 4")
+    _ = try psql("UPDATE userstore.meta SET layout = \(layout)")
     // Again, with less.
     #expect(try workspace.run("init", "--reader", app).status == 0)
     #expect(try isAllowed(app, "SELECT", on: "users") && !isAllowed(app, "UPDATE", on: "users"))
