@@ -71,7 +71,7 @@ import Testing
     // Those that ask are answered on a terminal; the others run one after the other.
     for example in examples {
       let isAsking = ["remove", "restore", "purge"].contains(command) && !example.contains("--")
-      let isFirst = ["index"].contains(command) ? examples.prefix { $0 != example } : []
+      let isFirst = ["index", "unique"].contains(command) ? examples.prefix { $0 != example } : []
       let workspace = try Workspace(Self.files.get())
       let script =
         [
