@@ -63,6 +63,14 @@ extension Life {
     }
   }
 
+  /// Makes an attribute unique, whose values all differ.
+  func makeUnique() {
+    attempt("unique") { store in
+      try store.addUnique(on: "last")
+      return [.done("unique")]
+    }
+  }
+
   /// Adds a user, removes it, and purges it.
   func purge() {
     let (added, removed) = (nextName("w"), nextName("w"))

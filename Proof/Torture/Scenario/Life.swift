@@ -29,6 +29,7 @@ final class Life {
     writeForeign()
     write()
     takeEffect()
+    makeUnique()
     compact()
     liftLimit()
     purge()

@@ -13,6 +13,7 @@ extension LifeInspection {
     var backup: String?
     var purging: Set<Int64> = []
     var purged: Set<Int64> = []
+    var isUnique = false
     /// The number of failures.
     ///
     /// Consecutive failures count once.
@@ -32,6 +33,7 @@ extension LifeInspection {
         case .backedUp(_, let cursor): backup = cursor
         case .purging(let user): purging.insert(user)
         case .purged(let user): purged.insert(user)
+        case .done("unique"): isUnique = true
         default: break
         }
         if case .failed = announcement {

@@ -18,6 +18,17 @@ extension LifeInspection {
     inspectWrites(log)
     for set in Set(claims.received) { inspect(set, log) }
     try inspectConsumer(log, connection)
+    try inspectUnique(connection)
+  }
+
+  /// The unique attribute, its index, and its two triggers are there together, or none of them is.
+  private func inspectUnique(_ connection: PlainConnection) throws {
+    let rules = try connection.run("SELECT attribute FROM userstore_unique")
+    let parts = try connection.run(
+      "SELECT type FROM sqlite_schema WHERE name GLOB 'userstore_unique_*' AND type <> 'table' ORDER BY type")
+    expect(rules.isEmpty || rules == [["last"]], "the unique attributes are \(rules)")
+    expect(parts == (rules.isEmpty ? [] : [["index"], ["trigger"], ["trigger"]]), "of \(rules), the file has \(parts)")
+    expect(!claims.isUnique || !rules.isEmpty, "an attribute was made unique, and is not")
   }
 
   private func inspectWrites(_ log: WrittenLog) {

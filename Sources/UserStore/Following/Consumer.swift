@@ -93,7 +93,17 @@ extension UserStore {
     ///   log does not continue after the set; `.moved`; and any other `StoreError` if writing fails: then the acknowledgment is
     ///   kept, and written with the next one.
     public func acknowledge(_ set: ChangeSet, through change: Change? = nil) async throws(StoreError) {
-      try await position.acknowledge(set, through: change)
+      try await position.acknowledge(set, through: change?.sequence)
+    }
+
+    /// Moves the position to a change or an event inside a set, as `acknowledge` with a change does.
+    ///
+    ///     for event in set.events {
+    ///       try await deliver(event)
+    ///       try await mailer.acknowledge(set, through: .event(event))
+    ///     }
+    public func acknowledge(_ set: ChangeSet, through entry: Entry) async throws(StoreError) {
+      try await position.acknowledge(set, through: entry.sequence)
     }
 
     /// Moves the position to the end of a set, or to a change inside it, as part of a write: both are committed together, or neither
@@ -111,8 +121,20 @@ extension UserStore {
     public func acknowledge(
       _ set: ChangeSet, through change: Change? = nil, in transaction: inout WriteTransaction
     ) throws(StoreError) {
-      let cursor = if let change { try position.claim.cursor(of: change, in: set, &transaction) } else { set.cursor }
-      try position.claim.advance(to: cursor, in: &transaction)
+      try advance(through: change?.sequence, of: set, in: &transaction)
+    }
+
+    /// Moves the position to a change or an event inside a set as part of a write, as `acknowledge` with a change does.
+    public func acknowledge(
+      _ set: ChangeSet, through entry: Entry, in transaction: inout WriteTransaction
+    ) throws(StoreError) {
+      try advance(through: entry.sequence, of: set, in: &transaction)
+    }
+
+    private func advance(
+      through sequence: Int64?, of set: ChangeSet, in transaction: inout WriteTransaction
+    ) throws(StoreError) {
+      try position.claim.advance(to: position.claim.cursor(at: sequence, in: set, &transaction), in: &transaction)
     }
 
     /// Writes all acknowledgments to disk now.

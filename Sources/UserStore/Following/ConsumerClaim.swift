@@ -39,15 +39,16 @@ struct ConsumerClaim: Sendable {
     return position.revision < cursor.revision
   }
 
-  /// The cursor at a change of a set; the cursor of the set, if nothing was delivered after the change.
+  /// The cursor at a row of a set, a change or an event; the cursor of the set, if it is nil, or nothing was delivered after it.
   ///
   /// - Throws: `StoreError.Code.badValue`, `.diverged`, `.compacted`.
   func cursor<Mode>(
-    of change: Change, in set: ChangeSet, _ transaction: inout Transaction<Mode>
+    at sequence: Int64?, in set: ChangeSet, _ transaction: inout Transaction<Mode>
   ) throws(StoreError) -> Cursor {
-    let (sequence, end) = (change.sequence, set.revision.rawValue)
+    guard let sequence else { return set.cursor }
+    let end = set.revision.rawValue
     guard sequence > 0, sequence <= end else {
-      throw StoreError(.badValue, "the change \(sequence) is not in the change set that ends at \(end)")
+      throw StoreError(.badValue, "the row \(sequence) is not in the change set that ends at \(end)")
     }
     // Topics may hide the rest of the set: then the whole set is processed.
     if sequence == end || set.lastHeldEntry == sequence { return set.cursor }

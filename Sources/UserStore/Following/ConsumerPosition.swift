@@ -61,12 +61,12 @@ final class ConsumerPosition: Sendable {
   /// Reads as `read` does, on a thread of the store.
   func readLater() async throws -> Cursor { try await consumers.reader.awaiting { try self.read() } }
 
-  /// Acknowledges the set up to a change, or all of it without one, even in a canceled task: what was processed must not be
+  /// Acknowledges the set up to a row, or all of it without one, even in a canceled task: what was processed must not be
   /// delivered again.
-  func acknowledge(_ set: ChangeSet, through change: Change?) async throws(StoreError) {
+  func acknowledge(_ set: ChangeSet, through sequence: Int64?) async throws(StoreError) {
     let new = try await consumers.reader.completing { [claim, reader = consumers.reader] () throws(StoreError) in
       try reader.reading { transaction throws(StoreError) -> Cursor? in
-        let cursor = if let change { try claim.cursor(of: change, in: set, &transaction) } else { set.cursor }
+        let cursor = try claim.cursor(at: sequence, in: set, &transaction)
         return try claim.isBefore(cursor, in: &transaction) ? cursor : nil
       }
     }

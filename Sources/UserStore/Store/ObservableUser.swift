@@ -7,8 +7,11 @@ public import Observation
 ///       var body: some View { Text(user.name ?? "gone") }
 ///     }
 ///
-/// - **Setting** an attribute shows the value at once, and writes it soon, in the order of the settings, on a thread of the store.
-///   If the store refuses it, views show the committed value again, and `Configuration.onListenerError` receives the error.
+/// - **Setting** an attribute shows the value at once, and writes it soon, in the order of the settings, on a thread of the store. Until
+///   all of them are committed, views show what was set last. If the store refuses it, views show the committed value again, and
+///   `lastError` and `Configuration.onListenerError` have the error.
+/// - **Two-way bindings** need a value where none is set: `TextField("Nickname", text: $user[.nickname, default: ""])`, with
+///   `@Bindable var user`.
 /// - **Atomic updates**: all attributes of a change set are updated in one turn of the main actor, in commit order, soon after
 ///   the commit. Only observers of an attribute that changed are notified.
 /// - **Removal**: a removed user has no attributes: all are nil, and `exists` is false.
@@ -27,6 +30,7 @@ public import Observation
   private var values: [AttributeName: StoredValue] = [:]
   /// The values that were set and are not yet committed, with the number of writes on their way.
   private var edits: [AttributeName: (value: StoredValue, writes: Int)] = [:]
+  private var refusal: StoreError?
   private var progress = CatchUp<ChangeSet>()
   /// The last read that was begun: an older state must not replace a newer one.
   private var repairing: Task<Void, Never>?
@@ -83,6 +87,20 @@ public import Observation
     set { set(attribute.name, to: newValue?.storedValue ?? .null) }
   }
 
+  /// The value of an attribute, or a default where the attribute's own value would be nil.
+  ///
+  /// Setting it stores the value, also one that equals the default.
+  public subscript<Value>(attribute: Attribute<Value>, default fallback: Value) -> Value {
+    get { self[attribute] ?? fallback }
+    set { self[attribute] = newValue }
+  }
+
+  /// Why the store refused the last value that was written for this object; nil if it accepted it.
+  public var lastError: StoreError? {
+    registrar.access(self, keyPath: \.lastError)
+    return refusal
+  }
+
   /// The stored value; its key path identifies the attribute for Observation, whatever type it is read as.
   private subscript(stored name: AttributeName) -> StoredValue? {
     registrar.access(self, keyPath: \.[stored: name])
@@ -101,6 +119,9 @@ public import Observation
 
   private func finishWrite(of name: AttributeName, _ error: (any Error)?) async {
     if let error { handleError(nil, error) }
+    if error != nil || refusal != nil {
+      registrar.withMutation(of: self, keyPath: \.lastError) { refusal = error.map { StoreError($0) } }
+    }
     if edits[name]?.writes == 1, !isRow {
       // The sets that were committed may still be on their way to the main actor: older values would flash.
       await repair()

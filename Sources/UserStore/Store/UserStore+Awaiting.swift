@@ -62,8 +62,20 @@ extension UserStore {
     try await reader.awaiting { [self] in try profile(type, of: id) }
   }
 
-  /// Returns users as the synchronous `users` does, and reads them on one of the store's threads.
-  public func users(matching query: Query = Query()) async throws -> [User] {
+  /// Returns identifiers as the synchronous `ids(named:)` does, and reads them on one of the store's threads.
+  public func ids(named name: String) async throws -> [User.ID] {
+    try await reader.awaiting { [self] in try ids(named: name) }
+  }
+
+  /// Returns users as the synchronous `users(where:sortedBy:limit:)` does, and reads them on one of the store's threads.
+  public func users(
+    where condition: Condition = .always, sortedBy order: [SortKey] = [], limit: Int? = nil
+  ) async throws -> [User] {
+    try await users(matching: Query(where: condition, sortedBy: order, limit: limit))
+  }
+
+  /// Returns users as the synchronous `users(matching:)` does, and reads them on one of the store's threads.
+  public func users(matching query: Query) async throws -> [User] {
     try await reader.awaiting { [self] in try users(matching: query) }
   }
 

@@ -147,10 +147,26 @@ public final class UserStore: Sendable {
     try reader.reading { transaction throws(StoreError) in try transaction.value(attribute, of: id) }
   }
 
+  /// Returns the identifiers of the users who have a name now, ascending; names are compared byte by byte.
+  ///
+  /// - Throws: The codes that every read can throw.
+  public func ids(named name: String) throws(StoreError) -> [User.ID] {
+    try reader.reading { transaction throws(StoreError) in try transaction.ids(named: name) }
+  }
+
+  /// Returns the users who meet a condition now, by default all, in order; those that are equal in it, by identifier.
+  ///
+  /// - Throws: `StoreError.Code.badValue` for a condition that cannot be evaluated, and the codes that every read can throw.
+  public func users(
+    where condition: Condition = .always, sortedBy order: [SortKey] = [], limit: Int? = nil
+  ) throws -> [User] {
+    try users(matching: Query(where: condition, sortedBy: order, limit: limit))
+  }
+
   /// Returns the users that a query selects now, in its order; `list(_:)` follows them.
   ///
   /// - Throws: `StoreError.Code.badValue` for a query that cannot be run, and the codes that every read can throw.
-  public func users(matching query: Query = Query()) throws -> [User] {
+  public func users(matching query: Query) throws -> [User] {
     try reader.read { try $0.users(matching: query) }
   }
 

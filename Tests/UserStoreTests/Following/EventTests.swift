@@ -123,6 +123,32 @@ import Testing
     #expect(try await again.cursor() == next.cursor)
   }
 
+  @Test(arguments: [false, true])
+  func `acknowledging through an event leaves what comes after it`(_ inWrite: Bool) async throws {
+    let mailer = try await store.consumer("mailer")
+    try await store.write { users in
+      try users.post("first")
+      try users.rename(zoe, to: "x")
+      try users.post("last")
+    }
+    let set = try await mailer.next(1)[0]
+    let events = try set.events
+    func acknowledge(_ event: UserStore.Event) async throws {
+      if inWrite {
+        try await store.write { try mailer.acknowledge(set, through: .event(event), in: &$0) }
+      } else {
+        try await mailer.acknowledge(set, through: .event(event))
+        try await mailer.flush()
+      }
+    }
+    try await acknowledge(events[0])
+    let rest = try await store.consumer("again", from: .after(mailer.cursor())).next(1)[0]
+    #expect(try rest.isContinued && rest.entries.count == 2 && rest.events.map(\.name) == ["last"])
+    // Nothing comes after this event.
+    try await acknowledge(events[1])
+    #expect(try await mailer.cursor() == set.cursor)
+  }
+
   @Test(arguments: [
     StoredValue.null, .integer(.min), .real(-.infinity), .text("a\u{0}b"), .text(""), .blob([0, 255]),
     .invalidText([0xFF]),

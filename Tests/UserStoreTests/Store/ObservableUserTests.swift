@@ -333,11 +333,30 @@ private let age = Attribute<Int>("age")
     await errors.reached(1)
     await turns { user.name == "NIX" }
     #expect(user.name == "NIX")
+    #expect(user.lastError?.code == .badValue)
+    watch("error") { _ = user.lastError }
+    user.name = "Zoë"
+    await turns { user.lastError == nil }
+    #expect(user.lastError == nil && received.all == ["error"] && user.name == "Zoë")
+    user.name = "NIX"
+    await turns { (try? store.user(id)?.name) == "NIX" }
     await store.close()
     user[age] = 8
     await errors.reached(2)
     await turns { user[age] == nil }
-    #expect(user[age] == nil && user.name == "NIX")
+    #expect(user[age] == nil && user.name == "NIX" && user.lastError?.code == .closed)
+  }
+
+  @Test func `a binding has a default, and sets what it is given`() async throws {
+    let user = try await store.observable(id)
+    // As `$user[age, default: 18]` of SwiftUI makes it.
+    let path = \ObservableUser.[age, default: 18]
+    #expect(user[keyPath: path] == 18)
+    watch("age") { _ = user[keyPath: path] }
+    user[keyPath: path] = 18
+    #expect(user[age] == 18 && received.all == ["age"])
+    try await settle(store)
+    #expect(try await store.user(id)?[age] == 18)
   }
 
   @Test func `a row of a list can be set`() async throws {

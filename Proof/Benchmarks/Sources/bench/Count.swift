@@ -46,6 +46,8 @@ struct Count: ParsableCommand {
     case setUnique = "set-unique"
     case setCaseless = "set-caseless"
     case setPost = "set-post"
+    case readSet = "read-set"
+    case updateProfile = "update-profile"
   }
 
   @Argument(help: "The work. Without it, all are listed: name, count, and description of an operation.")
@@ -88,7 +90,9 @@ extension Count.Work {
 
   var operations: Int {
     switch self {
-    case .write, .writeInC, .set, .setBeside1, .setBeside3, .setIndexed, .setUnique, .setCaseless, .setPost: 5_000
+    case .write, .writeInC, .set, .setBeside1, .setBeside3, .setIndexed, .setUnique, .setCaseless, .setPost, .readSet,
+      .updateProfile:
+      5_000
     case .replay, .replayInC: 20_000
     case .listenable, .signal, .observers, .store: 100_000
     case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
@@ -138,6 +142,8 @@ extension Count.Work {
     case .setUnique: "the same, of a unique attribute"
     case .setCaseless: "the same, of a unique attribute that ignores case"
     case .setPost: "a write of one attribute and an event"
+    case .readSet: "a write that reads a user with ten attributes, and sets one"
+    case .updateProfile: "the same with update, of a profile with the ten attributes"
     }
   }
 
@@ -181,6 +187,15 @@ extension Count.Work {
     case .setUnique: try CountOwnData.set(count, prepare: CountOwnData.addUnique("note"))
     case .setCaseless: try CountOwnData.set(count, prepare: { _ = try $0.addUnique(on: "note", ignoringCase: true) })
     case .setPost: try CountOwnData.set(count, further: { try $0.post("noted", about: $1) })
+    case .readSet:
+      try CountOwnData.account(count) { users, id, note in
+        _ = try users.user(id)
+        try users.set(CountOwnData.note, of: id, to: note)
+      }
+    case .updateProfile:
+      try CountOwnData.account(count) { users, id, note in
+        try users.update(CountOwnData.Account.self, of: id) { $0.note = note }
+      }
     }
   }
 

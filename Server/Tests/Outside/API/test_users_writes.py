@@ -125,6 +125,39 @@ class Undo(TestCase):
         self.assertProblem(server.request("POST", f"/changes/{end}/undo"), 410, "compacted")
 
 
+class Refusals(TestCase):
+    """What the database refuses to every writer: a value that must be unique, and a removal that other tables forbid."""
+
+    @served()
+    def test_a_value_that_another_user_has_is_a_conflict(self, server):
+        usertool("unique", "add", "email", "--ignore-case", database=server.database)
+        server.add("Ann", email="ann@x.de")
+        server.add("Zoë", email="zoe@x.de")
+        end = server.get("/about")["revision"]
+        for method, path, body in (
+                ("POST", "/users", {"name": "Eve", "email": "ANN@x.de"}), ("PATCH", "/users/2", {"set": {"email": "ann@x.de", "age": 3}})):
+            with self.subTest(method):
+                problem = self.assertProblem(server.request(method, path, body), 409, "notUnique")
+                self.assertIn("user 1 has it", problem["detail"])
+        self.assertEqual(server.get("/about")["revision"], end)
+        self.assertEqual(server.get("/users/2")["email"], "zoe@x.de")
+        server.patch(1, email=None)
+        server.patch(2, email="ann@x.de")
+
+    @served()
+    def test_a_user_that_another_table_refers_to_is_not_removed(self, server):
+        server.add("Ann")
+        with connect(server.database) as connection:
+            connection.execute("CREATE TABLE orders (id integer PRIMARY KEY, buyer bigint NOT NULL REFERENCES users (id))")
+            connection.execute("INSERT INTO orders VALUES (1, 1)")
+            end = server.get("/about")["revision"]
+            response = server.request("DELETE", "/users/1", headers={"If-Match": "*"})
+            self.assertProblem(response, 409, "stillReferenced")
+            self.assertEqual((server.get("/about")["revision"], server.get("/users/1")["name"]), (end, "Ann"))
+            connection.execute("DELETE FROM orders")
+        server.write("DELETE", "/users/1", headers={"If-Match": "*"})
+
+
 class ReadOnly(TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
