@@ -9,6 +9,7 @@
 extension String {
   /// Returns whether both have the same UTF-8 bytes, which is how SQLite compares text.
   package func hasSameBytes(as other: String) -> Bool {
+    guard utf8.count == other.utf8.count else { return false }
     var other = other
     return other.withUTF8 { unsafe hasBytes($0) }
   }

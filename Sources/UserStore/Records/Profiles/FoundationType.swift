@@ -18,11 +18,11 @@ enum FoundationType {
   }
 
   /// - Throws: `StoreError.Code.badValue` for one that is not an `AttributeValue`.
-  static func check(_ type: Any.Type, at path: [any CodingKey]) throws(StoreError) {
+  static func check(_ type: Any.Type, at path: @autoclosure () -> [any CodingKey]) throws(StoreError) {
     guard isOne(type), !(type is any AttributeValue.Type) else { return }
     let name = "\(type)"
     throw StoreError(
-      .badValue, "\(path.subject) is of Foundation's type \(name), which is not an attribute value",
+      .badValue, "\(path().subject) is of Foundation's type \(name), which is not an attribute value",
       hint: name == "Decimal" ? "store it as text, or as a number of cents" : "import UserStoreFoundation")
   }
 }

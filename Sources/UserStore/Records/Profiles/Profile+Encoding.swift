@@ -24,8 +24,9 @@ extension UserStore.Profile {
 extension [AttributeName: StoredValue] {
   /// The values that differ from older ones, in the order of their names; null for those that are no longer there.
   func differences(from old: Self) -> [(attribute: AttributeName, value: StoredValue)] {
-    let names = Set(keys).union(old.keys).sorted()
-    return names.map { (attribute: $0, value: self[$0] ?? .null) }.filter { $0.value != old[$0.attribute] ?? .null }
+    let changed = filter { $0.value != old[$0.key] ?? .null }.map { (attribute: $0.key, value: $0.value) }
+    let unset = old.keys.filter { self[$0] == nil && old[$0] != .null }.map { (attribute: $0, value: StoredValue.null) }
+    return (changed + unset).sorted { $0.attribute < $1.attribute }
   }
 }
 
@@ -34,7 +35,7 @@ extension StoredValue {
   ///
   /// - Throws: What the type throws, and `StoreError.Code.badValue`.
   package init(encoding value: some Encodable) throws {
-    let encoded = EncodedValue(path: [TextKey("value")])
+    let encoded = EncodedValue(TextKey("value"))
     try encoded.encodeMembers(of: value)
     self = encoded.storedValue
   }

@@ -2,7 +2,7 @@
 final class ProfileDecoder: Decoder {
   /// The attributes that a profile has asked for while it was decoded: only they can change the result.
   struct Keys: Sendable {
-    fileprivate(set) var names: Set<AttributeName> = []
+    fileprivate(set) var names = Set<AttributeName>(minimumCapacity: 12)
     /// Whether it has asked for the names of all attributes.
     fileprivate(set) var isAll = false
 
@@ -70,8 +70,16 @@ private struct DecodedAttributes<Key: CodingKey>: KeyedDecodingContainerProtocol
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     let value = value(key)
+    if let scalar = value.scalar(type) { return scalar }
     if !value.isNull || type is any Nullable.Type { return try decode(type, value, key) }
-    return try decode(type, present(key), key)
+    return try decode(type, present(value, key), key)
+  }
+
+  // The protocol's own implementation would look for the value three times.
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+    let value = value(key)
+    if value.isNull { return nil }
+    return try value.scalar(type) ?? decode(type, value, key)
   }
 
   private func decode<Value: Decodable>(_ type: Value.Type, _ value: StoredValue, _ key: Key) throws -> Value {
@@ -95,7 +103,7 @@ private struct DecodedAttributes<Key: CodingKey>: KeyedDecodingContainerProtocol
   func superDecoder(forKey key: Key) throws -> any Decoder { try nested(key) }
 
   private func nested(_ key: some CodingKey) throws -> ValueDecoder {
-    ValueDecoder(.stored(try present(key)), path: [key])
+    ValueDecoder(.stored(try present(value(key), key)), path: [key])
   }
 
   private func value(_ key: some CodingKey) -> StoredValue {
@@ -105,8 +113,7 @@ private struct DecodedAttributes<Key: CodingKey>: KeyedDecodingContainerProtocol
   }
 
   /// The value, or its default.
-  private func present(_ key: some CodingKey) throws(StoreError) -> StoredValue {
-    let value = value(key)
+  private func present(_ value: StoredValue, _ key: some CodingKey) throws(StoreError) -> StoredValue {
     if !value.isNull { return value }
     let name = AttributeName(key.stringValue)
     if let value = decoder.defaults[name], !value.isNull { return value }

@@ -42,6 +42,7 @@ final class ValueDecoder: Decoder {
   // MARK: Decoding
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    if case .stored(let value) = source, let scalar = value.scalar(type) { return scalar }
     // Unwrapped first: a cast would make a nil of it for an optional type.
     if let value = try value(of: type), let value = value as? Value { return value }
     return try decodeMembers(of: type)
@@ -132,6 +133,19 @@ final class ValueDecoder: Decoder {
 
     func decodeNil() -> Bool { decoder.isNull }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decode(type) }
+  }
+}
+
+extension StoredValue {
+  /// The value as text, a usual number, or a Boolean; nil if the type is another one, and if the value is not of the type.
+  ///
+  /// Most properties are one of them, and need no decoder: see `EncodedValue.Content(scalar:)`.
+  func scalar<Value>(_ type: Value.Type) -> Value? {
+    if type == String.self { return String(storedValue: self) as? Value }
+    if type == Int.self { return Int(storedValue: self) as? Value }
+    if type == Bool.self { return Bool(storedValue: self) as? Value }
+    if type == Double.self { return Double(storedValue: self) as? Value }
+    return nil
   }
 }
 

@@ -31,8 +31,14 @@ struct ValueEncoder: Encoder {
     let value: EncodedValue
     var codingPath: [any CodingKey] { value.path }
 
-    func encodeNil(forKey key: Key) { _ = value.member(key) }
-    func encode<Value: Encodable>(_ new: Value, forKey key: Key) throws { try value.member(key).encode(new) }
+    func encodeNil(forKey key: Key) { value.add(.nothing, key) }
+    func encode<Value: Encodable>(_ new: Value, forKey key: Key) throws {
+      if let scalar = EncodedValue.Content(scalar: new) {
+        value.add(scalar, key)
+      } else {
+        try value.member(key).encode(new)
+      }
+    }
 
     func nestedContainer<Nested: CodingKey>(
       keyedBy type: Nested.Type, forKey key: Key
@@ -53,8 +59,14 @@ struct ValueEncoder: Encoder {
     var codingPath: [any CodingKey] { value.path }
     var count: Int { value.count }
 
-    func encodeNil() { _ = value.append() }
-    func encode<Value: Encodable>(_ new: Value) throws { try value.append().encode(new) }
+    func encodeNil() { value.append(.nothing) }
+    func encode<Value: Encodable>(_ new: Value) throws {
+      if let scalar = EncodedValue.Content(scalar: new) {
+        value.append(scalar)
+      } else {
+        try value.append().encode(new)
+      }
+    }
 
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
       ValueEncoder(value: value.append()).container(keyedBy: type)
