@@ -101,12 +101,10 @@ extension UserStore.ChangeSet {
       if changes.count == 1, events.isEmpty { return bound.topics(of: changes[0]).map { ($0, self) } }
       var parts: [Topic: Entries] = [:]
       for change in changes {
-        for topic in change.topics where bound.contains(topic) {
-          parts[topic, default: Entries()].changes.append(change)
-        }
+        for topic in bound.topics(of: change) { parts[topic, default: Entries()].changes.append(change) }
       }
       for event in events {
-        for topic in event.topics where bound.contains(topic) { parts[topic, default: Entries()].events.append(event) }
+        for topic in bound.topics(of: event) { parts[topic, default: Entries()].events.append(event) }
       }
       return parts.map { ($0, $1) }
     }
@@ -114,9 +112,18 @@ extension UserStore.ChangeSet {
 }
 
 extension BoundTopics<Topic> {
-  /// The bound topics that a change belongs to: if few are bound, testing each is faster than looking up the change's own.
+  /// Whether few topics are bound: then testing each is faster than looking up those of a change.
+  ///
+  /// Capacity, not count: iterating a table that was once large is slow even if few entries are left.
+  private var isSmall: Bool { lists.capacity < 8 }
+
+  /// The bound topics that a change belongs to.
   fileprivate func topics(of change: Change) -> [Topic] {
-    // Capacity, not count: iterating a table that was once large is slow even if few entries are left.
-    lists.capacity < 8 ? lists.keys.filter { $0.contains(change) } : change.topics.filter { contains($0) }
+    isSmall ? lists.keys.filter { $0.contains(change) } : change.topics.filter { contains($0) }
+  }
+
+  /// The bound topics that an event belongs to.
+  fileprivate func topics(of event: Event) -> [Topic] {
+    isSmall ? lists.keys.filter { $0.contains(event) } : event.topics.filter { contains($0) }
   }
 }
