@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "UserStoreFoundation", targets: ["UserStoreFoundation"]),
     .library(name: "UserStoreGRDB", targets: ["UserStoreGRDB"]),
     .library(name: "UserStorePostgres", targets: ["UserStorePostgres"]),
+    .library(name: "UserStoreSync", targets: ["UserStoreSync"]),
     .library(name: "UserStoreText", targets: ["UserStoreText"]),
     .executable(name: "usertool", targets: ["usertool"]),
     .executable(name: "usertool-postgres", targets: ["usertool-postgres"]),
@@ -80,6 +81,8 @@ let package = Package(
       swiftSettings: settings),
     // What usertool, a server, and the engine on PostgreSQL share: queries, records, and addresses of databases as text.
     .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
+    // Replicas, and the server's half of them; without Foundation, which only the transport of HTTP needs.
+    .target(name: "UserStoreSync", dependencies: ["UserStore"], swiftSettings: settings),
     .target(
       name: "UserToolCommands",
       dependencies: [
@@ -103,6 +106,11 @@ let package = Package(
       dependencies: [
         "UserStore", "UserStoreFoundation", "UserStorePostgres", "UserStoreText", "CUserStoreSQLite", "TestSupport",
       ],
+      swiftSettings: settings
+    ),
+    .testTarget(
+      name: "UserStoreSyncTests",
+      dependencies: ["UserStore", "UserStoreSync", "TestSupport"],
       swiftSettings: settings
     ),
     .testTarget(

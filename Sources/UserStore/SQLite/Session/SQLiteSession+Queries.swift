@@ -139,6 +139,7 @@ extension SQLiteSession {
     _ error: StoreError, of values: [(attribute: AttributeName, value: StoredValue)], of id: User.ID?
   ) -> StoreError {
     guard let cause = error.cause as? SQLiteError, cause.code.primary == .constraint else { return error }
+    if cause.message == SchemaPart.refusal { return explaining(error) }
     for (attribute, value) in values where cause.message == AttributeIndex(on: attribute, .unique).refusal {
       let holder = (try? holder(of: value, attribute, besides: id)) ?? nil
       return .notUnique(attribute, value, of: id, holder: holder)
