@@ -22,6 +22,7 @@ CREATE TABLE userstore_copy (
   id INTEGER PRIMARY KEY,          -- random
   "grant" TEXT,
   position TEXT,                   -- through which staged users are those of the server; null before its first answer
+  part TEXT,                       -- within the next set, which is huge: through which it was applied to staged users
   last INTEGER,                    -- the largest id that was staged; null before the first page
   is_staged INTEGER NOT NULL,      -- 1: the last page was staged
   target TEXT,                     -- the cursor of the newest page

@@ -31,15 +31,12 @@ extension Reader {
   /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, `.behind`, and the codes that every read can throw.
   func logPart(after cursor: Cursor, part: Cursor?, also: Cursor?) throws(StoreError) -> LogPart {
     try following { () throws(StoreError) in
-      try reading(after: part ?? cursor) { transaction throws(StoreError) in
+      try reading(after: cursor) { transaction throws(StoreError) in
         let session = try transaction.session
-        let start = part ?? cursor
-        let end = try session.verify(start)
-        if part != nil { _ = try session.verify(cursor) }
+        let end = try session.verify(cursor)
         if let also { _ = try session.verify(also) }
-        guard start.revision >= cursor.revision else {
-          throw StoreError(.badValue, "the part is before the set that it is to be of")
-        }
+        if let part { try Self.verify(part, after: cursor, through: end, session) }
+        let start = part ?? cursor
         let head = try session.logEnd()
         let page = try LogPage(after: start, through: end, session, pages: self)
         if let set = page.sets.first, set.heldChanges == nil {
@@ -52,6 +49,16 @@ extension Reader {
         return LogPart(pieces: pieces, position: page.position, part: nil, head: head)
       }
     }
+  }
+
+  /// Checks a row within the set that follows a verified cursor; not every engine gives such a row a random number.
+  private static func verify(
+    _ part: Cursor, after cursor: Cursor, through end: Int64, _ session: any Session
+  ) throws(StoreError) {
+    let nonce = try session.logState(at: part.revision.rawValue, of: nil).nonce
+    guard part.epoch == cursor.epoch, part.revision > cursor.revision, part.revision.rawValue <= end,
+      nonce == nil || nonce == part.nonce
+    else { throw StoreError(.diverged, "the log does not continue within the set after \(cursor.revision)") }
   }
 
   private static func part(

@@ -218,7 +218,8 @@ public final class Replica: Sendable {
       try await settle(try await store.write { try step.install(in: &$0) }, &attempts)
       return false
     }
-    if let progress = step.progress { show(.copying(done: progress.done, of: progress.count)) }
+    // While it fails, the reason stays.
+    if let progress = step.progress, attempts.failures == 0 { show(.copying(done: progress.done, of: progress.count)) }
     let asked = retries.now()
     let answer = try await ReplicaAnswer(try await transport.send(request), to: request)
     let outcome = try await store.write { try step.apply(answer, in: &$0) }

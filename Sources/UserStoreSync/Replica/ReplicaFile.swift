@@ -19,6 +19,8 @@ struct ReplicaFile {
     var grant: String?
     /// Through which the staged users are those of the server; nil before the first answer.
     var position: Cursor?
+    /// Through which rows of the next set, a huge one, they include it.
+    var part: Cursor?
     /// The largest staged id.
     var last: Int64?
     /// Whether the last page was staged.
@@ -35,7 +37,8 @@ struct ReplicaFile {
     SELECT address, identity, users, "grant", cursor, part, seen, seen_nonce, seen_epoch FROM userstore_replica
     """)
   private static let selectCopy = SQL(
-    "read the replica", "SELECT id, \"grant\", position, last, is_staged, target, done, count FROM userstore_copy")
+    "read the replica", "SELECT id, \"grant\", position, last, is_staged, target, done, count, part FROM userstore_copy"
+  )
 
   /// - Throws: `StoreError.Code.schemaChanged` if the file has no row, or one that this version did not write.
   init(_ tables: PartTables) throws(StoreError) {
@@ -46,10 +49,11 @@ struct ReplicaFile {
     (identity, users, grant) = (String(storedValue: row[1]), String(storedValue: row[2]), String(storedValue: row[3]))
     (cursor, part) = (try Cursor(stored: row[4]), try Cursor(stored: row[5]))
     seen = Cursor(epoch: row[8].int64 ?? 0, revision: row[6].int64 ?? 0, nonce: row[7].int64 ?? 0)
-    guard let copy = try tables.first(Self.selectCopy, columns: 8) else { return }
+    guard let copy = try tables.first(Self.selectCopy, columns: 9) else { return }
     self.copy = Copy(
       id: copy[0].int64 ?? 0, grant: String(storedValue: copy[1]), position: try Cursor(stored: copy[2]),
-      last: copy[3].int64, isStaged: copy[4].int64 == 1, target: try Cursor(stored: copy[5]),
+      part: try Cursor(stored: copy[8]), last: copy[3].int64, isStaged: copy[4].int64 == 1,
+      target: try Cursor(stored: copy[5]),
       done: Int(copy[6].int64 ?? 0), count: Int(copy[7].int64 ?? 0))
   }
 
@@ -95,7 +99,7 @@ struct ReplicaStep: Sendable {
     }
     if let target = copy.target, position.revision < target.revision {
       action = .ask(
-        SyncRequest(.changes(after: position, part: nil, also: target, wait: 0), users: file.ids))
+        SyncRequest(.changes(after: position, part: copy.part, also: target, wait: 0), users: file.ids))
     } else if copy.isStaged {
       action = .install
     } else {

@@ -47,8 +47,9 @@ extension ReplicaTransaction {
     let last = copy.isStaged ? Int64.max : copy.last ?? .min
     for set in page.sets { for row in set.rows { try stage(row, through: last) } }
     for row in page.rest { try stage(row, through: last) }
-    // Nothing of a copy is visible, so that it may stop within a set.
-    file.copy?.position = page.part ?? page.cursor
+    // Nothing of a copy is visible, so that a part of a set can be applied.
+    file.copy?.position = page.cursor
+    file.copy?.part = page.part
   }
 
   private func stage(_ row: SyncRow, through last: Int64) throws(StoreError) {

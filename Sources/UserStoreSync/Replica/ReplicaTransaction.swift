@@ -16,7 +16,7 @@ struct ReplicaTransaction {
   private static let saveCopy = SQL(
     "write to the replica",
     """
-    UPDATE userstore_copy SET "grant" = ?1, position = ?2, last = ?3, is_staged = ?4, target = ?5, done = ?6, count = ?7
+    UPDATE userstore_copy SET "grant" = ?1, position = ?2, last = ?3, is_staged = ?4, target = ?5, done = ?6, count = ?7, part = ?8
     """)
   private static let insertCopy = SQL(
     "write to the replica", "INSERT INTO userstore_copy (id, is_staged, done, count) VALUES (?1, 0, 0, 0)")
@@ -65,7 +65,7 @@ struct ReplicaTransaction {
     try tables.run(
       Self.saveCopy, StoredValue(copy.grant), StoredValue(copy.position?.description), StoredValue(copy.last),
       .integer(copy.isStaged ? 1 : 0), StoredValue(copy.target?.description), .integer(Int64(copy.done)),
-      .integer(Int64(copy.count)))
+      .integer(Int64(copy.count)), StoredValue(copy.part?.description))
   }
 
   // MARK: Beginning

@@ -35,39 +35,38 @@ enum Fault: String, CaseIterable {
     }
   }
 
-  var needsHuge: Bool { false }
-
-  func request(_ request: SyncRequest, _ server: SimulatedServer) -> SyncRequest {
+  /// The request that the server receives.
+  func request(_ request: SyncRequest, _ server: SimulatedServer) throws -> SyncRequest {
+    func known(_ cursor: Cursor) throws -> Cursor { try server.cursor(like: cursor) }
     switch (self, request.resource) {
     case (.pageNotVerified, .users(let last, _)):
-      SyncRequest(.users(after: last, from: server.end), users: request.users)
+      return SyncRequest(.users(after: last, from: server.end), users: request.users)
     case (.targetNotVerified, .changes(let after, let part, _, _)):
-      SyncRequest(.changes(after: after, part: part, also: nil, wait: 0), users: request.users)
-    default: request
+      return SyncRequest(.changes(after: after, part: part, also: nil, wait: 0), users: request.users)
+    case (.nonceNotCompared, .users(let last, let start)):
+      return SyncRequest(.users(after: last, from: try known(start)), users: request.users)
+    case (.nonceNotCompared, .changes(let after, let part, let also, _)):
+      return SyncRequest(
+        .changes(after: try known(after), part: try part.map(known), also: try also.map(known), wait: 0),
+        users: request.users)
+    default: return request
     }
   }
 
-  func answer(
-    _ body: [UInt8], status: Int, to request: SyncRequest, _ step: ReplicaStep, _ server: SimulatedServer
-  ) -> [UInt8] {
-    guard status == 200 else { return body }
-    var lines = String(decoding: body, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).map(
-      String.init)
-    switch self {
-    case .copyWithoutCatchingUp:
-      guard case .users(_, let start) = request.resource else { return body }
+  /// The body that the replica receives; `grant` is the one that it has stored.
+  func answer(_ body: [UInt8], to request: SyncRequest, _ step: ReplicaStep, grant: String?) -> [UInt8] {
+    var lines = String(decoding: body, as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    switch (self, request.resource) {
+    case (.copyWithoutCatchingUp, .users(_, let start)):
       // The page claims to be of the state where the copy is.
-      lines[0] = #"{"op":"users","cursor":"\#(start)","grant":"\#(server.grant)"}"#
-    case .grantNotCompared:
-      guard case .changes = request.resource, step.copy == nil else { return body }
-      return body
-    case .purgesLost: lines.removeAll { $0.contains(#""op":"purged""#) }
-    default: return body
+      lines[0].replace(/"cursor":"[^"]*"/, with: #""cursor":"\#(start)""#)
+    case (.grantNotCompared, .changes):
+      if step.copy == nil, let grant { lines[0].replace(/"grant":"[^"]*"/, with: #""grant":"\#(grant)""#) }
+    case (.purgesLost, .changes): lines.removeAll { $0.contains(#""op":"purged""#) }
+    case (.purgesLost, .server): lines[0].replace(/"purged":\[[^\]]*\]/, with: #""purged":[]"#)
+    default: break
     }
     return Array(lines.joined(separator: "\n").utf8)
-  }
-
-  func afterTransaction(_ path: String) {
-    guard self == .foreignWritesNotSeen || self == .grantNotCompared else { return }
   }
 }

@@ -34,6 +34,9 @@ final class SimulatedReplica {
 
   var isCopying: Bool { get throws { try plain.integer("SELECT count(*) FROM userstore_copy") == 1 } }
 
+  /// What the server let be read when the visible users were chosen.
+  var grant: String? { get throws { try plain.text("SELECT \"grant\" FROM userstore_replica") } }
+
   func judge(_ server: SimulatedServer) throws {
     let before = replayed.row
     try replay()
@@ -156,7 +159,7 @@ final class SimulatedReplica {
   }
 
   /// Somebody removes the triggers that refuse writes, and writes.
-  func tamper() throws {
+  func tamper(isHidden: Bool) throws {
     let other = try PlainConnection(path, busyTimeout: 1_000)
     try other.script(
       """
@@ -168,6 +171,11 @@ final class SimulatedReplica {
       COMMIT
       """)
     isTampered = true
+    if isHidden {
+      let end = try other.end()
+      try other.script("UPDATE userstore_replica SET seen = \(end.revision), seen_nonce = \(end.nonce)")
+      isTampered = false
+    }
     try replay()
   }
 

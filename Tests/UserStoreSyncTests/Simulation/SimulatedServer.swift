@@ -17,6 +17,7 @@ final class SimulatedServer {
   private struct Backup {
     let path: String
     let events: [Event]
+    let erased: Set<Int64>
   }
 
   let path: String
@@ -59,10 +60,9 @@ final class SimulatedServer {
     let plain = try PlainConnection(path)
     end = try plain.end()
     // A write that changed nothing, or a restored file: what was true there still is.
-    if history[end] != nil { return }
     let records = try LogCheck.tables(of: plain)
-    history[end] = Moment(records: records, events: events, origin: origin)
     erased.subtract(records.keys)
+    if history[end] == nil { history[end] = Moment(records: records, events: events, origin: origin) }
   }
 
   /// Answers a request with a status and a body.
@@ -80,6 +80,12 @@ final class SimulatedServer {
       let response = SyncResponse(error)
       return (response.status, try await response.bytes())
     }
+  }
+
+  /// The cursor at the same row of the log as it is now; the cursor itself if there is no such row.
+  func cursor(like cursor: Cursor) throws -> Cursor {
+    let nonce = try PlainConnection(path).integer("SELECT nonce FROM changes WHERE seq = \(cursor.revision)")
+    return nonce.map { Cursor(epoch: cursor.epoch, revision: cursor.revision.rawValue, nonce: $0) } ?? cursor
   }
 
   // MARK: Writing
@@ -127,7 +133,7 @@ final class SimulatedServer {
   func backUp() throws {
     let path = "\(folder)/backup\(backups.count).db"
     try store.backup(to: path, ignoringProblems: true)
-    backups.append(Backup(path: path, events: events))
+    backups.append(Backup(path: path, events: events, erased: erased))
   }
 
   /// Restores a backup with the library, which begins a new epoch, or by copying the file over.
@@ -142,6 +148,8 @@ final class SimulatedServer {
       try store.restore(from: backup.path, ignoringProblems: true)
     }
     events = backup.events
+    // The values of users that were purged later are there again.
+    erased.formIntersection(backup.erased)
     try commit()
   }
 

@@ -51,7 +51,7 @@ final class World {
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
     ]
     hostilities = fault?.focus ?? all.filter { _ in random.oneIn(4) }
-    isHuge = fault.map(\.needsHuge) ?? random.oneIn(12)
+    isHuge = fault == nil && random.oneIn(12)
     server = try SimulatedServer(in: folder, limits)
     self.random = random
   }
@@ -142,7 +142,7 @@ final class World {
       return try transaction(process) { _ = try process.store.write { try step.install(in: &$0) } }
     }
     say("\(process.replica.path) asks \(request.path)?\(request.query)")
-    messages.append(.request(process, step, fault?.request(request, server) ?? request))
+    messages.append(.request(process, step, try fault?.request(request, server) ?? request))
   }
 
   private func next(_ process: Process) throws -> ReplicaStep? {
@@ -153,7 +153,6 @@ final class World {
     let wasCopying = try process.replica.isCopying
     try body()
     process.replica.hasCopied = try wasCopying && !process.replica.isCopying
-    fault?.afterTransaction(process.replica.path)
     try process.replica.judge(server)
     note("transactions")
   }
@@ -177,7 +176,8 @@ final class World {
     case .request(let process, let step, let request):
       let (status, body) = try await server.answer(request, grant: server.grant)
       say("the server answers \(status) to \(request.path)?\(request.query)")
-      let altered = fault?.answer(body, status: status, to: request, step, server) ?? body
+      let grant = try process.replica.grant
+      let altered = status == 200 ? fault?.answer(body, to: request, step, grant: grant) ?? body : body
       messages.append(.answer(process, step, request, status: status, body: altered))
     case .answer(let process, let step, let request, let status, let body):
       // The process has ended meanwhile, or its file was copied over.
@@ -345,7 +345,7 @@ final class World {
       try whileClosed(process.replica) {
         if isBack { try process.replica.rollBack(number) } else { try process.replica.takeSnapshot() }
       }
-    case "tamper": try process.replica.tamper()
+    case "tamper": try process.replica.tamper(isHidden: fault == .foreignWritesNotSeen)
     default: try process.replica.compact(process.store)
     }
     note(kind)

@@ -99,7 +99,9 @@ extension SQLiteSession {
     for (object, sql) in index.objects where object.type == "trigger" {
       try connection.execute(sql, to: "make an attribute unique")
     }
-    try connection.run(Self.insertRule, .text(index.attribute.text), .integer(index.ignoresCase ? 1 : 0))
+    do throws(StoreError) {
+      try connection.run(Self.insertRule, .text(index.attribute.text), .integer(index.ignoresCase ? 1 : 0))
+    } catch { throw explaining(error) }
   }
 
   func removeIndex(_ index: AttributeIndex) throws(StoreError) -> Bool {
