@@ -27,9 +27,12 @@ let package = Package(
     .library(name: "UserStoreFoundation", targets: ["UserStoreFoundation"]),
     .library(name: "UserStoreGRDB", targets: ["UserStoreGRDB"]),
     .library(name: "UserStorePostgres", targets: ["UserStorePostgres"]),
+    .library(name: "UserStoreSync", targets: ["UserStoreSync"]),
+    .library(name: "UserStoreSyncHTTP", targets: ["UserStoreSyncHTTP"]),
     .library(name: "UserStoreText", targets: ["UserStoreText"]),
     .executable(name: "usertool", targets: ["usertool"]),
     .executable(name: "usertool-postgres", targets: ["usertool-postgres"]),
+    .executable(name: "usertool-sync", targets: ["usertool-sync"]),
   ],
   traits: [
     .default(enabledTraits: ["Tool"]),
@@ -80,16 +83,23 @@ let package = Package(
       swiftSettings: settings),
     // What usertool, a server, and the engine on PostgreSQL share: queries, records, and addresses of databases as text.
     .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
+    // Replicas, and the server's half of them; without Foundation, which only the transport of HTTP needs.
+    .target(name: "UserStoreSync", dependencies: ["UserStore"], swiftSettings: settings),
+    .target(name: "UserStoreSyncHTTP", dependencies: ["UserStore", "UserStoreSync"], swiftSettings: settings),
     .target(
       name: "UserToolCommands",
       dependencies: [
-        "UserStore", "UserStoreText",
+        "UserStore", "UserStoreSync", "UserStoreText",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings,
       // On Linux, iconv is in the C library.
       linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]
     ),
+    // A program of its own, because Foundation's networking loads curl and what it needs at each start.
+    .executableTarget(
+      name: "usertool-sync", dependencies: ["UserStore", "UserStoreSync", "UserStoreSyncHTTP", "UserToolCommands"],
+      swiftSettings: settings),
     .executableTarget(name: "usertool", dependencies: ["UserToolCommands"], swiftSettings: settings),
     // A program of its own, because libpq loads OpenSSL, Kerberos and LDAP at each start.
     .executableTarget(
@@ -106,6 +116,11 @@ let package = Package(
       swiftSettings: settings
     ),
     .testTarget(
+      name: "UserStoreSyncTests",
+      dependencies: ["UserStore", "UserStoreSync", "UserStoreSyncHTTP", "TestSupport"],
+      swiftSettings: settings
+    ),
+    .testTarget(
       name: "UserStorePostgresTests",
       dependencies: ["UserStore", "UserStorePostgres"],
       swiftSettings: settings
@@ -113,14 +128,14 @@ let package = Package(
     // The examples of the README and the articles, as a program outside of this package compiles them.
     .testTarget(
       name: "DocumentationTests",
-      dependencies: ["UserStore", "UserStorePostgres"],
+      dependencies: ["UserStore", "UserStorePostgres", "UserStoreSync", "UserStoreSyncHTTP"],
       packageAccess: false,
       swiftSettings: settings
     ),
     .testTarget(
       name: "usertoolTests",
       dependencies: [
-        "UserStore", "UserStoreText", "UserToolCommands", "usertool", "TestSupport",
+        "UserStore", "UserStoreSync", "UserStoreText", "UserToolCommands", "usertool", "usertool-sync", "TestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
       ],
       swiftSettings: settings

@@ -4,9 +4,12 @@ import UserStoreText
 
 /// Runs the tool with the arguments of the process, and ends the process.
 ///
-/// - Parameter engine: The engine for databases on a server; nil in a program without one.
-package func runUserTool(_ engine: ServerEngine? = nil) async {
+/// - Parameters:
+///   - engine: The engine for databases on a server; nil in a program without one.
+///   - sync: The way to a server of replicas; nil in a program without one.
+package func runUserTool(_ engine: ServerEngine? = nil, sync: SyncEngine? = nil) async {
   ServerEngine.use(engine)
+  SyncEngine.use(sync)
   await UserTool.main()
 }
 
@@ -41,7 +44,7 @@ struct UserTool: ParsableCommand {
       BackupCommand.self,
       RestoreCommand.self,
       CheckCommand.self, CompactCommand.self, PurgeCommand.self, ExportCommand.self, ImportCommand.self,
-      ServeCommand.self, DemoCommand.self, CompletionCommand.self, ManualCommand.self,
+      FollowCommand.self, ServeCommand.self, DemoCommand.self, CompletionCommand.self, ManualCommand.self,
     ])
 
   static func main() async {

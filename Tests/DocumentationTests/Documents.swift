@@ -4,7 +4,10 @@ import Foundation
 struct Document {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-  static let catalogs = ["Sources/UserStore/UserStore.docc", "Sources/UserStorePostgres/UserStorePostgres.docc"]
+  static let catalogs = [
+    "Sources/UserStore/UserStore.docc", "Sources/UserStorePostgres/UserStorePostgres.docc",
+    "Sources/UserStoreSync/UserStoreSync.docc",
+  ]
 
   /// The path in the repository.
   let path: String

@@ -38,6 +38,8 @@ let package = Package(
         .product(name: "UserStoreFoundation", package: "UserStore"),
         .product(name: "UserStoreGRDB", package: "UserStore"),
         .product(name: "UserStorePostgres", package: "UserStore"),
+        .product(name: "UserStoreSync", package: "UserStore"),
+        .product(name: "UserStoreSyncHTTP", package: "UserStore"),
         .product(name: "UserStoreText", package: "UserStore"),
         .product(name: "OrderedCollections", package: "swift-collections"),
         .product(name: "Hummingbird", package: "hummingbird"),

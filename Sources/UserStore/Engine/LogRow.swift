@@ -11,7 +11,7 @@ package struct LogRow {
   let isForeign: Bool
   /// Whether it is a note, which is part of a set but no change of a record (`migrations/m0006_notes.sql`).
   let isNote: Bool
-  private let isEvent: Bool
+  private let operation: Int64
   private let hasUser: Bool
   private let hasOrigin: Bool
 
@@ -26,7 +26,7 @@ package struct LogRow {
     (self.nonce, self.isForeign) = (nonce, isForeign)
     isEnd = operation == 0
     isNote = operation >= Note.firstOperation
-    isEvent = operation == Note.eventOperation
+    self.operation = operation
     hasUser = user != nil
     hasOrigin = isEnd && attribute != nil
     let kind: Change.Kind =
@@ -45,11 +45,17 @@ package struct LogRow {
 
   /// The event; nil for another row, and for an event without a name, which only another program can insert.
   var event: Event? {
-    guard isEvent, let name = String(storedValue: change.old) else { return nil }
+    guard operation == Note.eventOperation, let name = String(storedValue: change.old) else { return nil }
     return Event(
       name: name, payload: change.new, user: hasUser ? change.user : nil, timestamp: change.timestamp,
       sequence: sequence)
   }
+
+  /// The user that was purged, if this is the note of a purge.
+  var purged: User.ID? { operation == Note.purgedOperation && hasUser ? change.user : nil }
+
+  /// Whether this is the note of a set that a replica has pulled.
+  var isPulled: Bool { operation == Note.pulledOperation }
 
   /// In the row of an end: the first row of the write, or the row itself if another program stored a larger number there.
   var firstOfSet: Int64 {
@@ -73,6 +79,8 @@ package enum Note: Sendable {
   case purged(User.ID)
   /// Something that happened, perhaps about a user.
   case event(name: String, payload: StoredValue, about: User.ID?)
+  /// The set that ends here is the server's through a cursor.
+  case pulled(Cursor)
 
   /// The smallest operation of a note in the log.
   package static let firstOperation: Int64 = 4
@@ -80,6 +88,8 @@ package enum Note: Sendable {
   package static let eventOperation: Int64 = 6
   /// What was the end of a set until a later end of the same transaction included its rows; it has no values.
   package static let joinedOperation: Int64 = 7
+  /// The last row before the end of a set that a replica has pulled.
+  package static let pulledOperation: Int64 = 8
 }
 
 extension Sequence<LogRow> {
@@ -93,6 +103,8 @@ extension Sequence<LogRow> {
         entries.events.append(event)
       } else {
         entries.hasNotes = true
+        if let user = row.purged { entries.purged.append((user, row.sequence)) }
+        if row.isPulled { entries.isPulled = true }
       }
     }
     return entries

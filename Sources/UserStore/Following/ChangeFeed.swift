@@ -207,7 +207,7 @@ extension Reader {
   }
 
   /// Throws `replaced` in place of `moved`: the reader of a feed has to know that another log follows.
-  private func following<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+  func following<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     do { return try body() } catch {
       guard error.code == .moved else { throw error }
       throw StoreError(.replaced, "the database file was moved, deleted, or replaced by another file")

@@ -74,7 +74,7 @@ struct LogPage {
     let own = rows.dropFirst(foreign.count).entries
     append(
       .held(own), endingAt: end.sequence, end.nonce, origin: end.origin, isForeign: end.isForeign,
-      isContinued: end.firstOfSet <= start)
+      isContinued: end.firstOfSet <= start, isPulled: own.isPulled)
   }
 
   /// Appends a set whose end is beyond this page, or the foreign set before it, which may be small.
@@ -95,18 +95,23 @@ struct LogPage {
       let nonce = try session.logState(at: foreignEnd, of: nil).nonce ?? 0
       append(content(through: foreignEnd), endingAt: foreignEnd, nonce, origin: nil, isForeign: true)
     } else if let setEnd {
+      // The note is the last row before the end.
+      let isPulled = try session.rows(after: setEnd.sequence - 2, through: setEnd.sequence - 1).contains(
+        where: \.isPulled)
       append(
         content(through: setEnd.sequence), endingAt: setEnd.sequence, setEnd.nonce, origin: setEnd.origin,
-        isForeign: setEnd.isForeign, isContinued: setEnd.first <= start)
+        isForeign: setEnd.isForeign, isContinued: setEnd.first <= start, isPulled: isPulled)
     }
   }
 
   private mutating func append(
     _ content: ChangeSet.Content, endingAt sequence: Int64, _ nonce: Int64, origin: String?, isForeign: Bool,
-    isContinued: Bool = false
+    isContinued: Bool = false, isPulled: Bool = false
   ) {
     position = Cursor(epoch: position.epoch, revision: sequence, nonce: nonce)
     sets.append(
-      ChangeSet(cursor: position, origin: origin, isForeign: isForeign, isContinued: isContinued, content: content))
+      ChangeSet(
+        cursor: position, origin: origin, isForeign: isForeign, isContinued: isContinued, isPulled: isPulled,
+        content: content))
   }
 }

@@ -23,6 +23,10 @@ extension UserStore {
     /// A file does not record where the transactions of foreign writers end. So the first foreign set that a consumer receives
     /// from a file is also marked as continued if the change before it is foreign, even one of another transaction.
     public internal(set) var isContinued = false
+    /// Whether the set came from the server of a replica, which has its origin; a set that a copy made has none.
+    ///
+    /// A consumer that writes must skip such a set if it runs at several replicas: they would answer each other forever.
+    public internal(set) var isPulled = false
     let content: Content
     /// The position of this set in the order of all deliveries of the store; set when it is queued for delivery.
     @usableFromInline var position: Int128 = 0
@@ -219,7 +223,8 @@ extension UserStore.ChangeSet: Positioned {
 extension UserStore.ChangeSet {
   func with(_ content: Content) -> ChangeSet {
     ChangeSet(
-      cursor: cursor, origin: origin, isForeign: isForeign, isContinued: isContinued, content: content,
+      cursor: cursor, origin: origin, isForeign: isForeign, isContinued: isContinued, isPulled: isPulled,
+      content: content,
       position: position)
   }
 

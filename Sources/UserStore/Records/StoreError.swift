@@ -85,6 +85,12 @@ public extension StoreError.Code {
   static let busy = Self(rawValue: "busy")
   /// The store was opened only for reading, the file or its file system is read-only, or the server is a replica.
   static let readOnly = Self(rawValue: "readOnly")
+  /// The store is a replica, whose users are written at its server; nothing was changed.
+  ///
+  /// The message has the server's address.
+  static let readOnlyReplica = Self(rawValue: "readOnlyReplica")
+  /// A replica was to be made of a store that has users; nothing was changed: the copy would remove them.
+  static let notEmpty = Self(rawValue: "notEmpty")
   /// The disk is full; nothing was changed; you can write again when there is space.
   static let diskFull = Self(rawValue: "diskFull")
   /// The database file is damaged.

@@ -15,7 +15,7 @@ extension UserStore {
     var isOpen: Bool { unchecked.isInTransaction }
 
     /// The session; throws if the transaction has ended, because each statement would then be committed on its own.
-    var session: any Session {
+    package var session: any Session {
       get throws(StoreError) {
         guard isOpen else {
           throw StoreError(.transactionEnded, "an earlier error ended the transaction and rolled it back")

@@ -85,7 +85,8 @@ extension Writer {
       let step = try reader.reading { [position] transaction throws(StoreError) in
         try PurgeStep(of: user, after: position, transaction.session)
       }
-      if step.count > 0, purge.blanked == 0 {
+      // A replica may have values that the log here has forgotten.
+      if try step.count > 0 ? purge.blanked == 0 : position == nil && hasReplicas {
         try performAndNote(step)
       } else if step.count > 0 || position == nil {
         // The first step is performed even if it finds nothing: only the write lock shows whether the user exists.
@@ -99,6 +100,12 @@ extension Writer {
     try files?.vacuum()
     purge.isErased = try eraseOldPages()
     return purge
+  }
+
+  private var hasReplicas: Bool {
+    get throws(StoreError) {
+      try reader.reading { transaction throws(StoreError) in try transaction.session.server() != nil }
+    }
   }
 
   private func perform(_ step: PurgeStep) throws(StoreError) {
@@ -124,7 +131,7 @@ extension Writer {
   }
 
   /// - Returns: False if a transaction of another program needs the old pages for longer than a second.
-  private func eraseOldPages() throws(StoreError) -> Bool {
+  func eraseOldPages() throws(StoreError) -> Bool {
     for attempt in 0..<50 {
       // Polled: nothing reports that another program's read has ended.
       if attempt > 0 { SystemThread.sleep(milliseconds: 20) }

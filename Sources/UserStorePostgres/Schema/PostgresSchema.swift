@@ -10,6 +10,7 @@ enum PostgresSchema {
     Migration(3, "users_and_changes", PackageResources.m0003_users_and_changes_sql),
     Migration(4, "notes", PackageResources.m0004_notes_sql),
     Migration(5, "unique", PackageResources.m0005_unique_sql),
+    Migration(6, "replicas", PackageResources.m0006_replicas_sql),
   ]
 
   /// The layout that this version of the library creates.

@@ -153,6 +153,7 @@ extension PostgresSession {
     do throws(StoreError) {
       switch note {
       case .purged(let id): try run(Self.notePurged, .int8(id.rawValue))
+      case .pulled: throw StoreError(.unsupported, "only a store in a file can be a replica")
       case .event(let name, let payload, nil):
         try pipeline { _ = $0.add(Self.post, [.text(name)] + payload.columns) }
       case .event(let name, let payload, let id?):

@@ -6,8 +6,9 @@ enum Arguments {
   /// Other tools' names for the commands.
   static let synonyms = [
     "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
-    "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch", "follow": "watch",
-    "history": "log", "changes": "log", "revert": "undo", "save": "backup", "copy": "backup", "load": "restore",
+    "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch",
+    "replicate": "follow", "sync": "follow", "history": "log", "changes": "log", "revert": "undo", "save": "backup",
+    "copy": "backup", "load": "restore",
     "verify": "check", "fsck": "check", "repair": "check", "forget": "compact", "vacuum": "compact", "erase": "purge",
     "dump": "export", "manual": "man",
   ]

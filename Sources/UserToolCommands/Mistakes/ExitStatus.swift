@@ -31,14 +31,14 @@ extension ExitStatus {
     self =
       switch code {
       case .userNotFound, .revisionNotFound: .notFound
-      case .conflict, .notUnique, .superseded, .userExists, .stillReferenced: .conflict
+      case .conflict, .notUnique, .superseded, .userExists, .stillReferenced, .notEmpty: .conflict
       case .busy, .behind: .busy
       case .compacted, .diverged, .replaced: .history
       case .badValue, .undecodable, .badCursor, .notADatabase, .notAUserStore, .corrupt: .badData
       case .needsAdoption, .schemaTooNew, .schemaTooOld, .schemaChanged, .logIncomplete, .problemsFound: .badData
       case .notFound, .cannotOpen: .noInput
       case .cannotCreate, .alreadyExists: .cannotCreate
-      case .noPermission, .needsWriter, .readOnly: .noPermission
+      case .noPermission, .needsWriter, .readOnly, .readOnlyReplica: .noPermission
       default: .failure
       }
   }

@@ -140,7 +140,7 @@ package struct JSONScanner {
   /// The value of a text; nil if the text is not JSON, or is nested more than `Limits.jsonDepth` times.
   ///
   /// Numbers that the library does not write are rounded to real ones, as by nearly every parser.
-  static func value(in text: String) -> JSON? {
+  package static func value(in text: String) -> JSON? {
     var scanner = JSONScanner(Array(text.utf8)[...], in: .text)
     scanner.skipSpace()
     do throws(Mistake) {

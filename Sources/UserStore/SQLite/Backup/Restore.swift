@@ -82,6 +82,7 @@ final class Restore: EngineRestore {
     on session: any Session, while shouldContinue: () -> Bool, progress: (Double) -> Void
   ) throws(StoreError) {
     let target = SQLiteSession.own(session)
+    if try SchemaPart.replica.exists(on: target.connection) { throw target.isReplica }
     // Otherwise, removing all users would remove the rows of other tables that refer to them.
     try target.restartWithoutKeys()
     try target.connection.running(while: shouldContinue) { () throws(StoreError) in
@@ -121,7 +122,26 @@ final class Restore: EngineRestore {
         measured = 0, bytes = 0, searched = 0, sized = 0, size = 0
       WHERE id = 1
       """, to: purpose)
+    try copyServer(to: target)
     try target.noteReplacedLog()
+  }
+
+  /// The server of the backup goes on: its replicas copy.
+  ///
+  /// What was purged after the backup stays purged for them.
+  private func copyServer(to target: SQLiteSession) throws(StoreError) {
+    guard try SchemaPart.server.exists(on: source.connection) else { return }
+    _ = try SchemaPart.server.create(on: target.connection)
+    let purpose = "restore"
+    try target.connection.execute("DELETE FROM userstore_server", to: purpose)
+    for (table, columns) in [("userstore_server", ["id", "identity"]), ("userstore_purged", ["user"])] {
+      let parameters = columns.map { _ in "?" }.joined(separator: ", ")
+      try target.connection.insertRows(
+        "INSERT OR IGNORE INTO \(table) VALUES (\(parameters))",
+        of: "SELECT \(columns.joined(separator: ", ")) FROM \(table)", columns: Int32(columns.count),
+        from: source.connection
+      ) {}
+    }
   }
 
   private func keepIDs(in target: SQLiteSession) throws(StoreError) {

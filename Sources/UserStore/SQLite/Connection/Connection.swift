@@ -73,7 +73,9 @@ import CUserStoreSQLite
   func finishStatements() { statements.finish() }
 
   /// Runs a cached statement to its end.
-  func run(_ sql: SQL, _ values: StoredValue...) throws(StoreError) {
+  func run(_ sql: SQL, _ values: StoredValue...) throws(StoreError) { try run(sql, values) }
+
+  func run(_ sql: SQL, _ values: [StoredValue]) throws(StoreError) {
     try withStatement(sql, values) { statement throws(StoreError) in while try statement.step() {} }
   }
 
@@ -94,6 +96,10 @@ import CUserStoreSQLite
   }
 
   func each(_ sql: SQL, _ values: StoredValue..., while body: (borrowing Statement) -> Bool) throws(StoreError) {
+    try each(sql, values, while: body)
+  }
+
+  func each(_ sql: SQL, _ values: [StoredValue], while body: (borrowing Statement) -> Bool) throws(StoreError) {
     try withStatement(sql, values) { statement throws(StoreError) in while try statement.step(), body(statement) {} }
   }
 

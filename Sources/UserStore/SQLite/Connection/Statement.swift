@@ -2,7 +2,7 @@ import CUserStoreSQLite
 import Synchronization
 
 /// SQL that each connection prepares once: a static constant next to the code that runs it.
-struct SQL: Sendable {
+package struct SQL: Sendable {
   /// What the SQL does, for error messages: “cannot PURPOSE: …”.
   let purpose: String
   let text: String
@@ -13,7 +13,7 @@ struct SQL: Sendable {
 }
 
 extension SQL {
-  init(_ purpose: String, _ text: String) {
+  package init(_ purpose: String, _ text: String) {
     self.init(purpose: purpose, text: text, index: Self.count.add(1, ordering: .relaxed).oldValue)
   }
 

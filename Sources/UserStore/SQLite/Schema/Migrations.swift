@@ -14,4 +14,7 @@ extension Migration {
 
   /// The schema version that this library reads and writes.
   static var latest: Int64 { all[all.count - 1].number }
+
+  /// The newest schema version that this library knows: `latest`, or that of a file with a part.
+  static var newest: Int64 { max(latest, SchemaPart.version) }
 }

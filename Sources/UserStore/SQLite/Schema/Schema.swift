@@ -13,13 +13,14 @@ enum Schema {
     if (version ?? 0) < Migration.latest { try migrate(connection, pageSize: pageSize) }
     if isFile { try switchToWAL(connection) }
     // Before any row is read: a table of another program may compute its content.
-    let check = try SchemaCheck(connection)
+    let current = max(version ?? 0, Migration.latest)
+    let check = try SchemaCheck(connection, version: current)
     try check.requireHarmlessRemoval(on: connection)
-    try checkMigrations(connection, through: Migration.latest)
+    try checkMigrations(connection, through: current, check.parts)
     if check.needsRepair {
       try inTransaction("BEGIN IMMEDIATE", connection) { connection throws(StoreError) in
         // Checked again: another process may have repaired them.
-        try SchemaCheck(connection).repair(connection)
+        try SchemaCheck(connection, version: current).repair(connection)
       }
     }
   }
@@ -80,10 +81,10 @@ enum Schema {
       }
       throw StoreError(.notAUserStore, "the file is a database of another program")
     }
-    guard version <= Migration.latest else {
+    guard version <= Migration.newest else {
       throw StoreError(
         .schemaTooNew,
-        "a newer version wrote the database (schema version \(version); this one supports \(Migration.latest))")
+        "a newer version wrote the database (schema version \(version); this one supports \(Migration.newest))")
     }
     // SQLite would compare text by its bytes in UTF-16, and not in the order of lists in memory.
     guard isUTF8 else { throw StoreError(.cannotOpen, "the database stores text in UTF-16, not in UTF-8") }
@@ -119,7 +120,7 @@ enum Schema {
     guard version > 0 else { throw StoreError(.schemaChanged, "the schema version \(version) is invalid") }
     guard version >= Migration.oldest else { throw tooOld(version) }
     let check = try SchemaCheck(connection, version: version)
-    try checkMigrations(connection, through: version)
+    try checkMigrations(connection, through: version, check.parts)
     return check
   }
 
@@ -132,15 +133,16 @@ enum Schema {
 
   /// Checks that the migrations that the file has recorded are those that are compiled in.
   private static func checkMigrations(
-    _ connection: borrowing Connection, through version: Int64
+    _ connection: borrowing Connection, through version: Int64, _ parts: Set<SchemaPart>
   ) throws(StoreError) {
     var applied: [Int64: String] = [:]
     try connection.rows("SELECT number, fingerprint FROM migrations LIMIT 10000", to: "read the migrations") {
       applied[$0.integer(0)] = $0.text(1)
     }
     // Five migrations have made the oldest version, or one: the check of the schema covers them.
-    applied = applied.filter { $0.key > Migration.oldest }
-    for migration in Migration.all where migration.number <= version && migration.number > Migration.oldest {
+    applied = applied.filter { $0.key > Migration.oldest || $0.key < 0 }
+    let expected = Migration.all.filter { $0.number <= version && $0.number > Migration.oldest }
+    for migration in expected + parts.map(\.migration) {
       switch applied.removeValue(forKey: migration.number) {
       case migration.fingerprint: continue
       case nil: throw StoreError(.schemaChanged, "migration \(migration.number) is missing")

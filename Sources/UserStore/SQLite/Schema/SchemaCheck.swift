@@ -5,6 +5,8 @@ struct SchemaCheck {
   /// The indexes and triggers of unique attributes that are missing or changed: several users may have got the same value.
   private(set) var brokenRules: [String] = []
   let uniqueAttributes: [AttributeIndex]
+  /// The parts that the file has.
+  let parts: Set<SchemaPart>
 
   private let expected: Objects
   /// The indexes and triggers of the unique attributes.
@@ -30,17 +32,17 @@ struct SchemaCheck {
   static let latest = objects(writtenIn: PackageResources.schema_sql)
 
   /// Returns every object that the migrations up to a version create.
-  static func objects(_ version: Int64) throws(StoreError) -> Objects {
+  static func objects(_ version: Int64, _ parts: Set<SchemaPart> = []) throws(StoreError) -> Objects {
     var objects: Objects = [:]
-    try built(version).rows("SELECT type, name, sql FROM sqlite_schema", to: "build the schema") { row in
+    try built(version, parts).rows("SELECT type, name, sql FROM sqlite_schema", to: "build the schema") { row in
       objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
     }
     return objects
   }
 
-  private static func built(_ version: Int64) throws(StoreError) -> Connection {
+  private static func built(_ version: Int64, _ parts: Set<SchemaPart>) throws(StoreError) -> Connection {
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    for migration in Migration.all where migration.number <= version {
+    for migration in Migration.all.filter({ $0.number <= version }) + parts.map(\.migration) {
       try connection.execute(migration.sql, to: "build the schema")
     }
     return connection
@@ -64,7 +66,8 @@ struct SchemaCheck {
     return objects
   }
 
-  static var tables: Set<String> { Set(latest.keys.filter { $0.type == "table" }.map(\.name)) }
+  /// The library's tables, with those of all parts.
+  static let tables = Set(latest.keys.filter { $0.type == "table" }.map(\.name) + SchemaPart.allCases.flatMap(\.tables))
 
   /// The indexes on plain columns that are not unique: a unique one could silently displace rows, one on an expression runs it.
   ///
@@ -85,15 +88,22 @@ struct SchemaCheck {
   /// Other tables are accepted, with their indexes and triggers, and views; and so are the indexes of attributes, and other
   /// harmless ones on users and attributes.
   init(_ connection: borrowing Connection, version: Int64 = Migration.latest) throws(StoreError) {
-    let expected = try version == Migration.latest ? Self.latest : Self.objects(version)
-    self.expected = expected
     var found: [Object: (table: String, sql: String)] = [:]
     try connection.rows("SELECT type, name, tbl_name, sql FROM sqlite_schema", to: "read the schema") { row in
       found[Object(type: row.text(0), name: row.text(1))] = (row.text(2), row.text(3))
     }
+    let parts = Set(
+      SchemaPart.allCases.filter {
+        version >= SchemaPart.version && found[Object(type: "table", name: $0.table)] != nil
+      })
+    self.parts = parts
+    // Parts are built when a file has them: another file must not take longer to open.
+    let expected =
+      try parts.isEmpty && version >= Migration.latest ? Self.latest : Self.objects(version, parts)
+    self.expected = expected
     for (object, sql) in expected where found[object]?.sql.hasSameBytes(as: sql) != true {
       guard object.type == "trigger" else {
-        throw try Self.isChanged(object, exists: found[object] != nil, version: version, connection)
+        throw try Self.isChanged(object, exists: found[object] != nil, (version, parts), connection)
       }
       brokenTriggers.append(object.name)
     }
@@ -141,11 +151,12 @@ struct SchemaCheck {
 
   /// The error for an object that is not as the library created it, with what the user can do about it.
   private static func isChanged(
-    _ object: Object, exists: Bool, version: Int64, _ connection: borrowing Connection
+    _ object: Object, exists: Bool, _ schema: (version: Int64, parts: Set<SchemaPart>),
+    _ connection: borrowing Connection
   ) throws(StoreError) -> StoreError {
     let what = "the \(object.type) “\(object.name)”"
     if !exists { return StoreError(.schemaChanged, "\(what) is missing: it was removed or renamed; restore a backup") }
-    let extra = object.type == "table" ? try additionalColumns(of: object.name, version, connection) : []
+    let extra = object.type == "table" ? try additionalColumns(of: object.name, schema, connection) : []
     if extra.isEmpty { return StoreError(.schemaChanged, "\(what) was changed; restore a backup") }
     let names = extra.map { "“\($0.excerpt)”" }.joined(separator: ", ")
     let statements = extra.map { "ALTER TABLE \(object.name) DROP COLUMN \($0.excerpt.quoted("\""))" }.joined(
@@ -158,9 +169,10 @@ struct SchemaCheck {
 
   /// The columns that were added to a table; none if it was changed in another way too.
   private static func additionalColumns(
-    of table: String, _ version: Int64, _ connection: borrowing Connection
+    of table: String, _ schema: (version: Int64, parts: Set<SchemaPart>), _ connection: borrowing Connection
   ) throws(StoreError) -> [String] {
-    let (columns, expected) = (try columns(of: table, connection), try columns(of: table, built(version)))
+    let columns = try columns(of: table, connection)
+    let expected = try Self.columns(of: table, built(schema.version, schema.parts))
     return columns.starts(with: expected) ? Array(columns.dropFirst(expected.count)) : []
   }
 

@@ -83,11 +83,14 @@ extension SQLiteSession {
       switch note {
       case .purged(let id): (Note.purgedOperation, id, .null, .null)
       case .event(let name, let payload, let id): (Note.eventOperation, id, .text(name), payload)
+      case .pulled(let cursor): (Note.pulledOperation, nil, .text(cursor.description), .null)
       }
     if case .event(_, _, let id?) = note, try value(.name, of: id).isNull { throw .noUser(id) }
-    try connection.run(
-      Self.insertNote, .integer(operation), user.map { .integer($0.rawValue) } ?? .null, old, new,
-      .integer(WallClock.milliseconds))
+    do throws(StoreError) {
+      try connection.run(
+        Self.insertNote, .integer(operation), user.map { .integer($0.rawValue) } ?? .null, old, new,
+        .integer(WallClock.milliseconds))
+    } catch { throw explaining(error) }
   }
 
   /// Turns the ends of sets into notes, so that a later end of the same transaction ends all of their rows.

@@ -99,7 +99,9 @@ extension SQLiteSession {
     for (object, sql) in index.objects where object.type == "trigger" {
       try connection.execute(sql, to: "make an attribute unique")
     }
-    try connection.run(Self.insertRule, .text(index.attribute.text), .integer(index.ignoresCase ? 1 : 0))
+    do throws(StoreError) {
+      try connection.run(Self.insertRule, .text(index.attribute.text), .integer(index.ignoresCase ? 1 : 0))
+    } catch { throw explaining(error) }
   }
 
   func removeIndex(_ index: AttributeIndex) throws(StoreError) -> Bool {
@@ -139,6 +141,7 @@ extension SQLiteSession {
     _ error: StoreError, of values: [(attribute: AttributeName, value: StoredValue)], of id: User.ID?
   ) -> StoreError {
     guard let cause = error.cause as? SQLiteError, cause.code.primary == .constraint else { return error }
+    if cause.message == SchemaPart.refusal { return explaining(error) }
     for (attribute, value) in values where cause.message == AttributeIndex(on: attribute, .unique).refusal {
       let holder = (try? holder(of: value, attribute, besides: id)) ?? nil
       return .notUnique(attribute, value, of: id, holder: holder)

@@ -120,6 +120,7 @@ extension SQLiteSession {
     do throws(StoreError) { try connection.run(Self.deleteUser, .integer(id.rawValue)) } catch {
       // The library's own tables and triggers have no constraint that a removal violates.
       guard let cause = error.cause as? SQLiteError, cause.code.primary == .constraint else { throw error }
+      if cause.message == SchemaPart.refusal { throw explaining(error) }
       throw .stillReferenced(id, cause, reason: cause.message == SQLiteError.violatedKey ? nil : cause.message)
     }
     if connection.changedRows == 0 { return false }

@@ -100,6 +100,16 @@ extension SQLiteSession {
     return connection.changedRows
   }
 
+  private static let selectIdentity = SQL("read the log", "SELECT identity FROM userstore_server")
+  private static let selectPurged = SQL("read the log", "SELECT user FROM userstore_purged ORDER BY user")
+
+  func replication() throws(StoreError) -> (identity: Int64, purged: [Int64])? {
+    guard try SchemaPart.server.exists(on: connection),
+      let identity = try connection.first(Self.selectIdentity, make: { $0.integer(0) })
+    else { return nil }
+    return (identity, try connection.all(Self.selectPurged) { $0.integer(0) })
+  }
+
   func changes(
     of user: User.ID, after start: Int64, through end: Int64
   ) throws(StoreError) -> [(sequence: Int64, bytes: Int64, isBlank: Bool)] {

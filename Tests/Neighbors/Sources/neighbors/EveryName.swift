@@ -9,6 +9,8 @@ import SystemPackage
 import UserStore
 import UserStoreFoundation
 import UserStorePostgres
+import UserStoreSync
+import UserStoreSyncHTTP
 import UserStoreText
 
 /// Every public type of the libraries, by the name that you write beside all these modules: each must mean ours.
@@ -16,6 +18,10 @@ import UserStoreText
 /// `scripts/check-structure` fails when a type is missing here.
 enum EveryName {
   static let types: [Any.Type] = [
+    DirectTransport.self, Replica.self, Replica.Problem.self, Replica.State.self, Replica.Users.self,
+    Replica.Writes.self,
+    SyncAnswer.self, SyncRequest.self, SyncResponse.self, SyncServer.self, SyncServer.Token.self, SyncService.self,
+    (any SyncTransport).self,
     Attribute<Int>.self, AttributeName.self, (any AttributeValue).self, Bag<Int>.self, Bag<Int>.Token.self,
     BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
     BindingError.self, BindingError.Reason.self, DatabaseAddress.self, DeliveryPlace.self,

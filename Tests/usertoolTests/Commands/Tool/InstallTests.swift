@@ -15,14 +15,16 @@ import Testing
 
   private static let script = Workspace.project.appendingPathComponent("scripts/install").path
   private static let installed = [
-    "bin/userserver", "bin/usertool", "bin/usertool-postgres", "share/bash-completion/completions/usertool",
+    "bin/userserver", "bin/usertool", "bin/usertool-postgres", "bin/usertool-sync",
+    "share/bash-completion/completions/usertool",
     "share/fish/vendor_completions.d/usertool.fish",
     "share/man/man1/usertool.1", "share/zsh/site-functions/_usertool",
   ]
 
   private static let other = "/bin/true"
   private static let built = [
-    "USERTOOL_BUILT": Workspace.tool, "USERTOOL_POSTGRES_BUILT": other, "USERSERVER_BUILT": other,
+    "USERTOOL_BUILT": Workspace.tool, "USERTOOL_POSTGRES_BUILT": other, "USERTOOL_SYNC_BUILT": other,
+    "USERSERVER_BUILT": other,
   ]
 
   private func install(_ arguments: String..., environment: [String: String] = [:]) throws -> Workspace.Outcome {
@@ -53,7 +55,7 @@ import Testing
       #expect(mode == (file.hasPrefix("bin/") ? 0o755 : 0o644), "\(file)")
     }
     #expect(FileManager.default.contentsEqual(atPath: prefix + "/bin/usertool", andPath: Workspace.tool))
-    for program in ["userserver", "usertool-postgres"] {
+    for program in ["userserver", "usertool-postgres", "usertool-sync"] {
       #expect(FileManager.default.contentsEqual(atPath: prefix + "/bin/" + program, andPath: Self.other))
     }
     #expect(try text(of: "share/man/man1/usertool.1") == workspace.run("man").output)
@@ -67,7 +69,8 @@ import Testing
       [Self.script, "--only-usertool", prefix], ["USERTOOL_BUILT": Workspace.tool])
     #expect(outcome.status == 0, "\(outcome)")
     #expect(
-      try contents(of: prefix) == Self.installed.filter { !["bin/userserver", "bin/usertool-postgres"].contains($0) })
+      try contents(of: prefix)
+        == Self.installed.filter { !["bin/userserver", "bin/usertool-postgres", "bin/usertool-sync"].contains($0) })
     #expect(try install(prefix).status == 0)
     #expect(try install("--uninstall", prefix).lines.contains("removed \(prefix)/bin/usertool-postgres"))
     #expect(!FileManager.default.fileExists(atPath: prefix))

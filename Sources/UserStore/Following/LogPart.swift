@@ -1,0 +1,97 @@
+/// What a replica receives of the log at once: whole sets with the notes about purges, or a part of a huge set.
+package struct LogPart: Sendable {
+  package enum Entry: Sendable {
+    case entry(UserStore.Entry)
+    case purged(User.ID)
+  }
+
+  package struct Piece: Sendable {
+    package let entries: [Entry]
+    /// The end of the set; nil if the set goes on in the next part.
+    package let end: Cursor?
+    package let origin: String?
+    /// Whether the set began in an earlier part.
+    package let isContinued: Bool
+  }
+
+  package let pieces: [Piece]
+  /// The end of the last whole set, or the position where the part starts.
+  package let position: Cursor
+  /// The last row of a set that goes on.
+  package let part: Cursor?
+  /// The end of the log.
+  package let head: Cursor
+}
+
+extension Reader {
+  /// Reads the log after the end of a set on the calling thread: up to a page.
+  ///
+  /// `part` is a row of the next set, after which the reading starts then. It and `also` are verified in the same read.
+  ///
+  /// - Throws: `StoreError.Code.compacted`, `.diverged`, `.replaced`, `.behind`, and the codes that every read can throw.
+  func logPart(after cursor: Cursor, part: Cursor?, also: Cursor?) throws(StoreError) -> LogPart {
+    try following { () throws(StoreError) in
+      try reading(after: cursor) { transaction throws(StoreError) in
+        let session = try transaction.session
+        let end = try session.verify(cursor)
+        if let also { _ = try session.verify(also) }
+        if let part { try Self.verify(part, after: cursor, through: end, session) }
+        let start = part ?? cursor
+        let head = try session.logEnd()
+        let page = try LogPage(after: start, through: end, session, pages: self)
+        if let set = page.sets.first, set.heldChanges == nil {
+          return try Self.part(of: set, after: start, in: session, at: (cursor, head), isContinued: part != nil)
+        }
+        let pieces = page.sets.enumerated().map { index, set in
+          LogPart.Piece(
+            entries: set.heldEntries.all, end: set.cursor, origin: set.origin, isContinued: index == 0 && part != nil)
+        }
+        return LogPart(pieces: pieces, position: page.position, part: nil, head: head)
+      }
+    }
+  }
+
+  /// Checks a row within the set that follows a verified cursor; not every engine gives such a row a random number.
+  private static func verify(
+    _ part: Cursor, after cursor: Cursor, through end: Int64, _ session: any Session
+  ) throws(StoreError) {
+    let nonce = try session.logState(at: part.revision.rawValue, of: nil).nonce
+    guard part.epoch == cursor.epoch, part.revision > cursor.revision, part.revision.rawValue <= end,
+      nonce == nil || nonce == part.nonce
+    else { throw StoreError(.diverged, "the log does not continue within the set after \(cursor.revision)") }
+  }
+
+  private static func part(
+    of set: ChangeSet, after start: Cursor, in session: any Session, at place: (cursor: Cursor, head: Cursor),
+    isContinued: Bool
+  ) throws(StoreError) -> LogPart {
+    let rows = try session.rows(withoutGapAfter: start.revision.rawValue, through: set.revision.rawValue)
+    guard let last = rows.last else { throw StoreError(.corrupt, "the log has no rows after \(start.revision)") }
+    let isWhole = last.sequence == set.revision.rawValue
+    let piece = LogPart.Piece(
+      entries: rows.entries.all, end: isWhole ? set.cursor : nil, origin: isWhole ? set.origin : nil,
+      isContinued: isContinued)
+    return LogPart(
+      pieces: [piece], position: isWhole ? set.cursor : place.cursor,
+      part: isWhole ? nil : Cursor(epoch: start.epoch, revision: last.sequence, nonce: last.nonce), head: place.head)
+  }
+}
+
+extension UserStore.ChangeSet {
+  fileprivate var heldEntries: Entries { if case .held(let entries) = content { entries } else { Entries() } }
+}
+
+extension UserStore.ChangeSet.Entries {
+  /// The changes, the events, and the purges, in the order of the log.
+  fileprivate var all: [LogPart.Entry] {
+    if purged.isEmpty { return merged.map { .entry($0) } }
+    var (all, rest): ([LogPart.Entry], ArraySlice<UserStore.Entry>) = ([], merged[...])
+    for purge in purged {
+      let earlier = rest.prefix { $0.sequence < purge.sequence }
+      all += earlier.map { .entry($0) }
+      all.append(.purged(purge.user))
+      rest = rest.dropFirst(earlier.count)
+    }
+    return all + rest.map { .entry($0) }
+  }
+}

@@ -1,0 +1,61 @@
+// What the target UserStoreSync needs of the library beside sessions and the log.
+
+extension UserStore {
+  /// Creates the tables of a server in a file that has none.
+  package func prepareServer() throws(StoreError) {
+    let server = try reader.reading { transaction throws(StoreError) in try transaction.session.server() }
+    if server != nil { return }
+    guard engine is SQLiteEngine else {
+      throw StoreError(
+        .schemaTooOld, "the schema has no tables for replicas: its owner has to open it with this version once")
+    }
+    try writable(writer).writing { transaction throws(StoreError) in
+      _ = try PartTables(transaction.session).create(.server)
+    }
+  }
+
+  /// Removes purged values from the -wal file, on a thread of the store.
+  @discardableResult
+  package func eraseOldPages() async throws -> Bool {
+    let writer = try writable(writer)
+    return try await workers.perform { try writer.eraseOldPages() }
+  }
+
+  /// Reads a part of the log on one of the store's threads (`Reader.logPart`).
+  package func logPart(after cursor: Cursor, part: Cursor?, also: Cursor?) async throws -> LogPart {
+    try await reader.awaiting { [reader] in try reader.logPart(after: cursor, part: part, also: also) }
+  }
+}
+
+extension UserStore.Transaction {
+  /// Throws `compacted`, `diverged` or `behind` unless this state has everything through a cursor.
+  package mutating func requireState(from cursor: Cursor) throws(StoreError) { _ = try session.verify(cursor) }
+
+  /// Calls `body` with each user after an id, in the order of the ids, until it returns false.
+  package mutating func forEachUser(after last: User.ID?, while body: (User) -> Bool) throws(StoreError) {
+    var request = RowRequest.all
+    if let last { request.start = Query.Position(values: [], id: last) }
+    try session.eachUser(request, while: body)
+  }
+
+  /// Calls `body` with each user of some, in the order of the ids, until it returns false.
+  package mutating func forEachUser(in ids: [User.ID], while body: (User) -> Bool) throws(StoreError) {
+    let condition = Condition(.isOneOf(.id, ids.map { .integer($0.rawValue) }))
+    try session.eachUser(RowRequest(condition: condition, order: [], columns: []), while: body)
+  }
+}
+
+extension Session {
+  /// Removes the values of a removed user from the log, in the open write transaction, and notes it; has no effect if the user exists.
+  package func purge(_ user: User.ID) throws(StoreError) {
+    if try !value(.name, of: user).isNull { return }
+    var position: Int64?
+    while true {
+      let step = try PurgeStep(of: user, after: position, self)
+      if step.count > 0 { try step.perform(self) }
+      if step.isLast { break }
+      position = step.position
+    }
+    try append(.purged(user))
+  }
+}

@@ -1,0 +1,144 @@
+public import UserStore
+
+/// A request of a replica to its server: a path, a query, and perhaps a body.
+///
+/// A server reads it from what it receives, and passes it to `SyncService`. A transport sends what it consists of.
+public struct SyncRequest: Hashable, Sendable {
+  package enum Resource: Hashable, Sendable {
+    /// What a replica has to know before it copies.
+    case server
+    /// A page of users after one, from a state that has everything through a cursor.
+    case users(after: Int64?, from: Cursor)
+    /// The sets after a cursor, or the rest of the next one after a row of it.
+    case changes(after: Cursor, part: Cursor?, also: Cursor?, wait: Int)
+  }
+
+  package let resource: Resource
+  /// The ids of a subset, ascending; nil for all users.
+  package let users: [Int64]?
+
+  package init(_ resource: Resource, users: [Int64]? = nil) {
+    self.resource = resource
+    self.users = users
+  }
+
+  /// The most ids of a subset.
+  package static let userLimit = 10_000
+  /// The most seconds that an answer waits for changes.
+  package static let longestWait = 25
+  /// The most bytes of a body.
+  public static let bodyLimit = 256 * 1_024
+
+  // MARK: Writing
+
+  /// The path, which follows the address of the server: `/sync`, `/sync/users`, or `/sync/changes`.
+  public var path: String {
+    switch resource {
+    case .server: "/sync"
+    case .users: "/sync/users"
+    case .changes: "/sync/changes"
+    }
+  }
+
+  /// The query without its question mark; it needs no escapes.
+  public var query: String {
+    let parameters: [(String, String?)] =
+      switch resource {
+      case .server: []
+      case .users(let last, let start): [("from", start.description), ("after", last.map { "\($0)" })]
+      case .changes(let cursor, let part, let also, let wait):
+        [
+          ("after", cursor.description), ("part", part?.description), ("also", also?.description),
+          ("wait", wait > 0 ? "\(wait)" : nil),
+        ]
+      }
+    return parameters.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: "&")
+  }
+
+  /// The body, which is JSON; nil if there is none.
+  ///
+  /// A request with a body is sent with the method POST, another with GET.
+  public var body: [UInt8]? {
+    users.map { JSON.object([("users", .list($0.map { .integer($0) }))]).bytes }
+  }
+
+  // MARK: Reading
+
+  /// Creates a request from what a server has received.
+  ///
+  /// - Parameters:
+  ///   - path: The path after the address of the server.
+  ///   - query: The query without its question mark.
+  ///   - body: The body; empty if there is none.
+  /// - Throws: `StoreError.Code.badValue` and `.badCursor` for anything that is not a request.
+  public init(path: String, query: String, body: [UInt8] = []) throws(StoreError) {
+    var parameters = try Parameters(query)
+    switch path {
+    case "/sync": resource = .server
+    case "/sync/users": resource = .users(after: try parameters.integer("after"), from: try parameters.cursor("from"))
+    case "/sync/changes":
+      let wait = try parameters.integer("wait") ?? 0
+      guard (0...Int64(Self.longestWait)).contains(wait) else {
+        throw StoreError(.badValue, "wait must be 0 to \(Self.longestWait) seconds")
+      }
+      resource = .changes(
+        after: try parameters.cursor("after"), part: try parameters.cursorOrNil("part"),
+        also: try parameters.cursorOrNil("also"), wait: Int(wait))
+    default: throw StoreError(.badValue, "“\(path.prefix(100))” is no resource for replicas")
+    }
+    try parameters.end()
+    users = body.isEmpty ? nil : try Self.users(in: body)
+    if case .server = resource, users != nil {
+      throw StoreError(.badValue, "this request has no body")
+    }
+  }
+
+  private static func users(in body: [UInt8]) throws(StoreError) -> [Int64] {
+    let refusal = StoreError(
+      .badValue, "expected the body {\"users\":[…]} with 1 to \(userLimit) ids in ascending order")
+    guard body.count <= bodyLimit, let text = String(validating: body, as: UTF8.self),
+      case .object(let members)? = JSONScanner.value(in: text), members.count == 1, members[0].name == "users",
+      case .list(let values) = members[0].value, (1...userLimit).contains(values.count)
+    else { throw refusal }
+    var users: [Int64] = []
+    for value in values {
+      guard case .integer(let id) = value, users.last.map({ $0 < id }) ?? true else { throw refusal }
+      users.append(id)
+    }
+    return users
+  }
+
+  /// The parameters of a query that nobody has read yet.
+  private struct Parameters {
+    private var values: [String: String] = [:]
+
+    init(_ query: String) throws(StoreError) {
+      for part in query.split(separator: "&") {
+        let pair = part.split(separator: "=", maxSplits: 1).map(String.init)
+        guard pair.count == 2, values.updateValue(pair[1], forKey: pair[0]) == nil else {
+          throw StoreError(.badValue, "the query “\(part.prefix(100))” has no value, or is given twice")
+        }
+      }
+    }
+
+    mutating func integer(_ name: String) throws(StoreError) -> Int64? {
+      guard let text = values.removeValue(forKey: name) else { return nil }
+      guard let number = Int64(text) else { throw StoreError(.badValue, "\(name) must be a number") }
+      return number
+    }
+
+    mutating func cursorOrNil(_ name: String) throws(StoreError) -> Cursor? {
+      guard let text = values.removeValue(forKey: name) else { return nil }
+      return try Cursor(text)
+    }
+
+    mutating func cursor(_ name: String) throws(StoreError) -> Cursor {
+      guard let cursor = try cursorOrNil(name) else { throw StoreError(.badValue, "\(name) is missing") }
+      return cursor
+    }
+
+    func end() throws(StoreError) {
+      if let name = values.keys.min() { throw StoreError(.badValue, "there is no parameter “\(name.prefix(100))”") }
+    }
+  }
+}

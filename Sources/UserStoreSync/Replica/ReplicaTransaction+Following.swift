@@ -1,0 +1,116 @@
+import UserStore
+
+extension ReplicaTransaction {
+  private static let insertEvent = SQL(
+    "write to the replica", "INSERT INTO changes (op, user, old, new) VALUES (6, ?1, ?2, ?3)")
+  private static let insertPart = SQL(
+    "write to the replica", "INSERT INTO userstore_parts (op, user, attribute, old, new) VALUES (?1, ?2, ?3, ?4, ?5)")
+  private static let selectParts = SQL(
+    "write to the replica",
+    "SELECT id, op, user, attribute, old, new FROM userstore_parts WHERE id > ?1 ORDER BY id LIMIT 1000")
+  private static let selectAttributes = SQL(
+    "write to the replica", "SELECT name FROM attributes WHERE user_id = ?1")
+
+  /// Applies the sets of a page; returns whether a user was purged.
+  mutating func follow(_ page: ChangesPage) throws(StoreError) -> Bool {
+    // No place in the log says when access has changed.
+    guard page.grant == file.grant else {
+      try beginCopy()
+      return false
+    }
+    var hasPurged = false
+    for (rows, cursor, origin) in page.sets {
+      try pull(cursor, origin: origin) { own throws(StoreError) in
+        if own.file.part != nil { hasPurged = try own.applyParts() || hasPurged }
+        for row in rows { hasPurged = try own.apply(row) || hasPurged }
+      }
+      file.part = nil
+    }
+    file.cursor = page.cursor
+    if let part = page.part {
+      for row in page.rest { try store(row) }
+      file.part = part
+    }
+    return hasPurged
+  }
+
+  // MARK: Rows
+
+  /// Makes a row of the server's log visible; returns whether it purges a user.
+  ///
+  /// By value: a row that is there already, or whose user is missing, has no effect. So users that the server purges later are not
+  /// brought back, and may look older until their removal.
+  private mutating func apply(_ row: SyncRow) throws(StoreError) -> Bool {
+    switch row {
+    case .added(_, _, .null): return false
+    case .added(let id, .name, let name): try add(id, name)
+    case .added(let id, let attribute, let value): _ = try session.put(attribute, of: User.ID(id), value)
+    case .updated(_, _, old: .null, new: .null): return false
+    case .updated(let id, let attribute, _, let value): _ = try session.put(attribute, of: User.ID(id), value)
+    case .removed(let id, .name): _ = try session.removeUser(User.ID(id))
+    case .removed: return false
+    case .event(let user, let name, let payload): try tables.run(Self.insertEvent, StoredValue(user), name, payload)
+    case .purged(let id):
+      try purge(id)
+      return true
+    }
+    return false
+  }
+
+  /// Makes the record exactly this name; what else an addition has follows.
+  private func add(_ id: Int64, _ name: StoredValue) throws(StoreError) {
+    let user = User.ID(id)
+    if try session.value(.name, of: user).isNull {
+      _ = try session.insertUser(user, name: name, hairColor: .null)
+      return
+    }
+    for attribute in try tables.all(Self.selectAttributes, .integer(id), columns: 1) {
+      _ = try session.put(AttributeName(String(storedValue: attribute[0]) ?? ""), of: user, .null)
+    }
+    _ = try session.put(.hairColor, of: user, .null)
+    _ = try session.put(.name, of: user, name)
+  }
+
+  func purge(_ id: Int64) throws(StoreError) { try session.purge(User.ID(id)) }
+
+  // MARK: Huge sets
+
+  private func store(_ row: SyncRow) throws(StoreError) {
+    let (operation, user, attribute, old, new): (Int64, Int64?, String?, StoredValue, StoredValue) =
+      switch row {
+      case .added(let id, let attribute, let value): (1, id, attribute.text, .null, value)
+      case .updated(let id, let attribute, let old, let value): (2, id, attribute.text, old, value)
+      case .removed(let id, let attribute): (3, id, attribute.text, .null, .null)
+      case .event(let user, let name, let payload): (6, user, nil, name, payload)
+      case .purged(let id): (5, id, nil, .null, .null)
+      }
+    try tables.run(Self.insertPart, .integer(operation), StoredValue(user), StoredValue(attribute), old, new)
+  }
+
+  private mutating func applyParts() throws(StoreError) -> Bool {
+    var (last, hasPurged) = (Int64.min, false)
+    while true {
+      let rows = try tables.all(Self.selectParts, .integer(last), columns: 6)
+      guard let end = rows.last?[0].int64 else { break }
+      for row in rows { if let row = SyncRow(row) { hasPurged = try apply(row) || hasPurged } }
+      last = end
+    }
+    try tables.run(Self.deleteParts)
+    return hasPurged
+  }
+}
+
+extension SyncRow {
+  /// Creates a row from `id, op, user, attribute, old, new`.
+  fileprivate init?(_ row: [StoredValue]) {
+    let (user, attribute) = (row[2].int64, AttributeName(String(storedValue: row[3]) ?? ""))
+    switch row[1].int64 {
+    case 1: self = .added(user ?? 0, attribute, row[5])
+    case 2: self = .updated(user ?? 0, attribute, old: row[4], new: row[5])
+    case 3: self = .removed(user ?? 0, attribute)
+    case 5: self = .purged(user ?? 0)
+    case 6: self = .event(user, name: row[4], payload: row[5])
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,286 @@
+public import UserStore
+
+/// Answers the requests of replicas of a store: the server's half of the protocol, for any server of HTTP.
+///
+///     let service = try SyncService(store)
+///     let answer = try await service.answer(SyncRequest(path: "/sync/changes", query: query, body: body))
+///
+/// An answer is made in short reads, and has about a megabyte: a replica that reads slowly holds no transaction open. The store can
+/// have either engine. Whoever can send a request can read all users: check that before.
+public final class SyncService: Sendable {
+  private let store: UserStore
+  private let limits: Limits
+
+  /// The sizes of answers.
+  package struct Limits: Sendable {
+    package var users = 1_000
+    package var bytes = 1 << 20
+    package var sets = Int.max
+    /// How many pages of the log are read for one answer if nothing in them is shown.
+    package var hiddenPages = 20
+
+    package init() {}
+  }
+
+  /// Who asks, and what they may read.
+  package struct Reader: Sendable {
+    /// Changes whenever `mayRead` does.
+    package let grant: String
+    /// Nil if all users may be read.
+    package let mayRead: (@Sendable (Int64) -> Bool)?
+
+    package init(grant: String, mayRead: (@Sendable (Int64) -> Bool)?) { (self.grant, self.mayRead) = (grant, mayRead) }
+
+    /// The holder of the single token of a server.
+    package static let all = Reader(grant: "all", mayRead: nil)
+  }
+
+  /// Prepares a store for replicas.
+  ///
+  /// A file gets two tables, for the identity of its records and for the users that were purged; older versions of the library then
+  /// refuse it. On PostgreSQL, the tables belong to the schema.
+  ///
+  /// - Parameter store: The store, which the service holds.
+  /// - Throws: `StoreError.Code.readOnly` for a store without the tables that was opened only for reading; `.schemaTooOld` on a
+  ///   server whose schema has to be migrated by its owner; and the codes that every write can throw.
+  public convenience init(_ store: UserStore) throws(StoreError) { try self.init(store, Limits()) }
+
+  package init(_ store: UserStore, _ limits: Limits) throws(StoreError) {
+    (self.store, self.limits) = (store, limits)
+    try store.prepareServer()
+  }
+
+  /// Answers a request.
+  ///
+  /// - Parameter request: The request.
+  /// - Returns: The answer.
+  /// - Throws: `StoreError.Code.diverged` (409), `.compacted` (410) and `.behind` (503) for a cursor, `.badValue` (400), the codes
+  ///   that every read can throw, and `CancellationError`.
+  public func answer(_ request: SyncRequest) async throws -> SyncAnswer { try await answer(request, for: .all) }
+
+  package func answer(_ request: SyncRequest, for reader: Reader) async throws -> SyncAnswer {
+    let scope = Scope(reader, request, limits)
+    return switch request.resource {
+    case .server: try await store.read { users in try Self.server(&users, scope) }
+    case .users(let last, let start):
+      try await store.read { users in try Self.users(&users, after: last, from: start, scope) }
+    case .changes(let cursor, let part, let also, let wait):
+      try await changes(after: cursor, part: part, also: also, wait: also == nil ? wait : 0, scope)
+    }
+  }
+
+  /// What one request is answered with.
+  fileprivate struct Scope: Sendable {
+    let grant: String
+    let limits: Limits
+    /// The ids of the subset, ascending; nil for all users.
+    let ids: [Int64]?
+    private let subset: Set<Int64>?
+    private let mayRead: (@Sendable (Int64) -> Bool)?
+
+    init(_ reader: Reader, _ request: SyncRequest, _ limits: Limits) {
+      (grant, mayRead, ids, self.limits) = (reader.grant, reader.mayRead, request.users, limits)
+      subset = request.users.map { Set($0) }
+    }
+
+    var showsAll: Bool { subset == nil && mayRead == nil }
+
+    /// Whether the reader sees what is about a user, or about none.
+    func shows(_ user: User.ID?) -> Bool {
+      guard let id = user?.rawValue else { return showsAll }
+      return subset?.contains(id) ?? true && mayRead?(id) ?? true
+    }
+  }
+
+  // MARK: The server
+
+  private static func server(_ users: inout ReadTransaction, _ scope: Scope) throws -> SyncAnswer {
+    guard let server = try users.session.server() else {
+      throw StoreError(.schemaChanged, "the tables for replicas are missing; they were created when the server started")
+    }
+    let hex = String(UInt64(bitPattern: server.identity), radix: 16)
+    let state = ServerState(
+      identity: String(repeating: "0", count: 16 - hex.count) + hex, cursor: try users.cursor, grant: scope.grant,
+      count: try users.count(), purged: server.purged.filter { scope.shows(User.ID($0)) })
+    return SyncAnswer(contentType: "application/json", body: state.json.bytes)
+  }
+
+  // MARK: Users
+
+  private static func users(
+    _ users: inout ReadTransaction, after last: Int64?, from start: Cursor, _ scope: Scope
+  ) throws -> SyncAnswer {
+    try users.requireState(from: start)
+    var lines = SyncAnswer.Lines()
+    lines.append([
+      ("op", .text("users")), ("cursor", .text(try users.cursor.description)), ("grant", .text(scope.grant)),
+    ])
+    var (count, end, isFull) = (0, last, false)
+    func take(_ user: User) -> Bool {
+      end = user.id.rawValue
+      if !scope.shows(user.id) { return true }
+      lines.append(user.json)
+      count += 1
+      isFull = count >= scope.limits.users || lines.bytes.count >= scope.limits.bytes
+      return !isFull
+    }
+    if let ids = scope.ids {
+      // As many at once as a condition can have values.
+      var rest = last.map { last in ids.drop { $0 <= last } } ?? ids[...]
+      while !rest.isEmpty, !isFull {
+        let some = rest.prefix(500).map { UserStore.User.ID($0) }
+        try users.forEachUser(in: some, while: take)
+        rest = rest.dropFirst(500)
+      }
+    } else {
+      try users.forEachUser(after: last.map { UserStore.User.ID($0) }, while: take)
+    }
+    lines.append([
+      ("op", .text("end")), ("last", end.map { .integer($0) } ?? .null),
+      ("more", .bool(isFull)),
+    ])
+    return SyncAnswer(contentType: SyncAnswer.lines, body: lines.bytes)
+  }
+
+  // MARK: Changes
+
+  private func changes(
+    after cursor: Cursor, part: Cursor?, also: Cursor?, wait: Int, _ scope: Scope
+  ) async throws -> SyncAnswer {
+    var answer = try await page(after: cursor, part: part, also: also, scope)
+    if answer.isEmpty, wait > 0, !answer.hasMore {
+      try await waitForChanges(&answer, seconds: wait, scope)
+    }
+    return answer.finished(asked: (cursor, part, also), scope)
+  }
+
+  private func page(
+    after cursor: Cursor, part: Cursor?, also: Cursor?, _ scope: Scope
+  ) async throws -> ChangesAnswer {
+    var answer = ChangesAnswer(at: cursor)
+    var (part, also) = (part, also)
+    for _ in 0..<limits.hiddenPages {
+      let found = try await store.logPart(after: answer.cursor, part: part, also: also)
+      answer.append(found, scope)
+      (part, also) = (nil, nil)
+      if !answer.hasMore || !answer.isEmpty || answer.part != nil { break }
+    }
+    return answer
+  }
+
+  /// Waits until there is something that the reader sees, or until the time is over.
+  private func waitForChanges(_ answer: inout ChangesAnswer, seconds: Int, _ scope: Scope) async throws {
+    var isFirst = true
+    for try await set in store.changeSets(after: answer.cursor, heartbeat: .seconds(seconds)) {
+      if set.heartbeat != nil {
+        // The first one is delivered at the end of the log, the next when the time is over.
+        if !isFirst { return }
+        isFirst = false
+        continue
+      }
+      answer = try await page(after: answer.cursor, part: nil, also: nil, scope)
+      if !answer.isEmpty { return }
+    }
+    try Task.checkCancellation()
+    throw StoreError(.closed, "the store is closed")
+  }
+}
+
+/// The answer to a replica.
+public struct SyncAnswer: Sendable {
+  /// The type of the body: `application/json` or `application/jsonl`.
+  public let contentType: String
+  /// A tag of an answer that never changes; nil for one that may be another one next time.
+  public let etag: String?
+  /// The body.
+  public let body: [UInt8]
+
+  static let lines = "application/jsonl"
+
+  init(contentType: String, etag: String? = nil, body: [UInt8]) {
+    (self.contentType, self.etag, self.body) = (contentType, etag, body)
+  }
+
+  /// Lines of JSON.
+  struct Lines {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ members: [(name: String, value: JSON)]) { append(JSON.object(members).description) }
+
+    mutating func append(_ json: String) {
+      bytes += json.utf8
+      bytes.append(UInt8(ascii: "\n"))
+    }
+  }
+}
+
+/// An answer of changes in the making.
+private struct ChangesAnswer {
+  private var lines = SyncAnswer.Lines()
+  /// Through which the log was read: the end of a set.
+  private(set) var cursor: Cursor
+  private(set) var part: Cursor?
+  private var head: Cursor
+
+  init(at cursor: Cursor) { (self.cursor, head) = (cursor, cursor) }
+
+  var isEmpty: Bool { lines.bytes.isEmpty }
+  var hasMore: Bool { part != nil || cursor.revision < head.revision }
+
+  mutating func append(_ found: LogPart, _ scope: SyncService.Scope) {
+    let pieces = found.pieces.prefix(scope.limits.sets)
+    for piece in pieces {
+      let shown = piece.entries.filter { scope.shows($0.user) }
+      for entry in shown { lines.append(entry.json) }
+      // The last part of a huge set has its end, even if only earlier parts show anything.
+      if let end = piece.end, !shown.isEmpty || piece.isContinued {
+        lines.append([
+          ("cursor", .text(end.description)), ("op", .text("set")), ("origin", piece.origin.map { .text($0) } ?? .null),
+        ])
+      }
+    }
+    (cursor, part, head) = (found.position, found.part, found.head)
+    if pieces.count < found.pieces.count, let end = pieces.last?.end { (cursor, part) = (end, nil) }
+  }
+
+  func finished(
+    asked: (after: Cursor, part: Cursor?, also: Cursor?), _ scope: SyncService.Scope
+  ) -> SyncAnswer {
+    func text(_ cursor: Cursor?) -> JSON { cursor.map { .text($0.description) } ?? .null }
+    var whole = SyncAnswer.Lines()
+    whole.append([
+      ("op", .text("changes")), ("after", text(asked.after)), ("also", text(asked.also)), ("part", text(asked.part)),
+      ("grant", .text(scope.grant)),
+    ])
+    var end = SyncAnswer.Lines()
+    end.append([
+      ("op", .text("end")), ("cursor", text(cursor)), ("part", text(part)), ("more", .bool(hasMore)),
+      ("head", text(head)),
+    ])
+    // A full page of the past: only the end of the log, which it names too, may be another one later.
+    let isPast = hasMore && asked.also == nil && scope.showsAll
+    let etag = "W/\"\(asked.part ?? asked.after)-\(part ?? cursor)\""
+    return SyncAnswer(
+      contentType: SyncAnswer.lines, etag: isPast ? etag : nil, body: whole.bytes + lines.bytes + end.bytes)
+  }
+}
+
+extension LogPart.Entry {
+  /// The user that the entry is about.
+  fileprivate var user: User.ID? {
+    switch self {
+    case .entry(.change(let change)): change.user
+    case .entry(.event(let event)): event.user
+    case .purged(let user): user
+    }
+  }
+
+  fileprivate var json: String {
+    switch self {
+    case .entry(.change(let change)): change.json
+    case .entry(.event(let event)): event.json
+    case .purged(let user):
+      JSON.object([("op", .text("purged")), ("user", .integer(user.rawValue))]).description
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import TestSupport
+import UserStore
+
+@testable import UserStoreSync
+
+/// The file of a replica, and what the judge knows of it.
+final class SimulatedReplica {
+  let path: String
+  private var plain: PlainConnection
+  /// The log, replayed: through a row, and the records then.
+  private var replayed: (row: Int64, records: Records) = (0, [:])
+  /// What the visible users were chosen by.
+  private var shown: (users: Set<Int64>?, grant: String?) = (nil, nil)
+  private var cursor: Cursor?
+  /// Whether somebody has written past the triggers, so that a copy has to come first.
+  private var isTampered = false
+  private var snapshots: [Snapshot] = []
+
+  private struct Snapshot {
+    let path: String
+    let replayed: (row: Int64, records: Records)
+    let shown: (users: Set<Int64>?, grant: String?)
+    let cursor: Cursor?
+    let isTampered: Bool
+  }
+
+  init(at path: String) throws {
+    self.path = path
+    plain = try PlainConnection(path)
+  }
+
+  // MARK: Judging
+
+  var isCopying: Bool { get throws { try plain.integer("SELECT count(*) FROM userstore_copy") == 1 } }
+
+  /// What the server let be read when the visible users were chosen.
+  var grant: String? { get throws { try plain.text("SELECT \"grant\" FROM userstore_replica") } }
+
+  func judge(_ server: SimulatedServer) throws {
+    let before = replayed.row
+    try replay()
+    let tables = try LogCheck.tables(of: plain)
+    guard tables == replayed.records else {
+      throw Wrong(
+        "\(path): the log says\n\(LogCheck.show(replayed.records))\nthe tables hold\n\(LogCheck.show(tables))")
+    }
+    try judgeRecords(tables, server, after: before)
+  }
+
+  private func judgeRecords(_ tables: Records, _ server: SimulatedServer, after row: Int64) throws {
+    let isCopying = try isCopying
+    let old = cursor
+    cursor = try plain.text("SELECT cursor FROM userstore_replica").map { try Cursor($0) }
+    let ids = try plain.text("SELECT users FROM userstore_replica")
+      .map { Set($0.split(separator: ",").compactMap { Int64($0) }) }
+    if !isCopying { shown = (ids, try plain.text("SELECT \"grant\" FROM userstore_replica")) }
+    if !isCopying, old != cursor { isTampered = false }
+    guard let cursor else {
+      if !tables.isEmpty, !isTampered { throw Wrong("\(path): users before the first copy") }
+      return
+    }
+    guard let moment = server.history[cursor] else { throw Wrong("\(path): the server was never at \(cursor)") }
+    if isTampered { return }
+    let denied = server.denied[shown.grant ?? ""] ?? []
+    let shownUsers = shown.users
+    func isShown(_ user: Int64) -> Bool { shownUsers?.contains(user) ?? true && !denied.contains(user) }
+    let expected = moment.records.filtered(isShown)
+    // A user that the server purges later may look older, or be missing, until its removal is reached.
+    guard tables.filtered({ !server.purged.contains($0) }) == expected.filtered({ !server.purged.contains($0) }),
+      tables.keys.allSatisfy({ expected[$0] != nil })
+    else {
+      throw Wrong(
+        "\(path) at \(cursor): expected\n\(LogCheck.show(expected))\nfound\n\(LogCheck.show(tables))\npurged: \(server.purged.sorted())"
+      )
+    }
+    if let old, old.epoch == cursor.epoch, old.revision < cursor.revision, !hasCopied {
+      let expected = moment.events.filter {
+        $0.revision > old.revision.rawValue && ($0.user.map(isShown) ?? (shownUsers == nil && denied.isEmpty))
+      }
+      let events = try events(after: row)
+      guard events.map(\.name) == expected.map(\.name) else {
+        throw Wrong("\(path) from \(old) to \(cursor): expected the events \(expected), found \(events)")
+      }
+    }
+    try judgeSets(after: row, server)
+  }
+
+  /// Whether the last transaction may have installed a copy; then the events in between are not there.
+  var hasCopied = false
+
+  private func events(after row: Int64) throws -> [Event] {
+    try plain.run("SELECT seq, old, user FROM changes WHERE op = 6 AND seq > \(row) ORDER BY seq").map { row in
+      guard case .integer(let seq) = row[0] else { throw Wrong("a malformed row") }
+      let user: Int64? = if case .integer(let id) = row[2] { id } else { nil }
+      return Event(revision: seq, name: row[1].utf8 ?? [], user: user)
+    }
+  }
+
+  /// Each set that a sync wrote has the origin of the server's set, and ends with its note.
+  private func judgeSets(after row: Int64, _ server: SimulatedServer) throws {
+    for end in try plain.run("SELECT seq, attribute, old FROM changes WHERE op = 0 AND seq > \(row)") {
+      guard case .integer(let seq) = end[0] else { continue }
+      let note = try plain.text("SELECT old FROM changes WHERE op = 8 AND seq = \(seq - 1)")
+      guard let note else { throw Wrong("\(path): the set that ends at \(seq) was not pulled") }
+      let origin = end[1].utf8.map { String(decoding: $0, as: UTF8.self) }
+      let cursor = try Cursor(note)
+      guard hasCopied || server.history[cursor]?.origin == origin else {
+        throw Wrong("\(path): the set at \(cursor) has the origin \(origin ?? "none")")
+      }
+    }
+  }
+
+  private func replay() throws {
+    let rows = try plain.run(
+      "SELECT seq, op, user, attribute, old, new FROM changes WHERE seq > ? ORDER BY seq", [.integer(replayed.row)])
+    for row in rows {
+      guard case .integer(let seq) = row[0], case .integer(let op) = row[1] else { throw Wrong("a malformed row") }
+      guard seq == replayed.row + 1 else { throw Wrong("\(path): a gap before \(seq)") }
+      replayed.row = seq
+      guard (1...3).contains(op), case .integer(let user) = row[2], let attribute = row[3].utf8 else { continue }
+      replayed.records.apply(op: op, user: user, attribute: attribute, old: row[4], new: row[5])
+    }
+  }
+
+  /// Throws unless the replica has all that the server has for it.
+  func judgeRest(_ server: SimulatedServer) throws -> Bool {
+    try !isCopying && cursor == server.end && shown.grant == server.grant
+  }
+
+  /// No value of a purged user is in the log of a replica that has read everything.
+  func judgePurges(_ server: SimulatedServer) throws {
+    for user in server.erased {
+      let rows = try plain.integer(
+        "SELECT count(*) FROM changes WHERE user = \(user) AND (new IS NOT NULL OR old IS NOT NULL AND op <> 6)")
+      guard rows == 0 else { throw Wrong("\(path): the log has values of the purged user \(user)") }
+    }
+  }
+
+  // MARK: Misuse
+
+  /// A program without the library writes.
+  func writeAsForeign(_ number: Int) throws {
+    let statements = [
+      "INSERT INTO users (name) VALUES ('foreign')", "UPDATE users SET name = name || '!'", "DELETE FROM users",
+      "INSERT INTO attributes (user_id, name, value) SELECT id, 'foreign', 1 FROM users",
+      "UPDATE attributes SET value = 'foreign'", "DELETE FROM attributes",
+      "REPLACE INTO users (id, name) VALUES (1, 'foreign')",
+      "INSERT INTO changes (op, old) VALUES (6, 'foreign')",
+    ]
+    let statement = statements[number % statements.count]
+    let other = try PlainConnection(path, busyTimeout: 1_000)
+    do { try other.run(statement) } catch {
+      guard "\(error)".contains("this store is a replica") else { throw error }
+      return
+    }
+    // Nothing to change.
+    guard try LogCheck.tables(of: plain) == replayed.records else { throw Wrong("\(path) was written: \(statement)") }
+  }
+
+  /// Somebody removes the triggers that refuse writes, and writes.
+  func tamper(isHidden: Bool) throws {
+    let other = try PlainConnection(path, busyTimeout: 1_000)
+    try other.script(
+      """
+      BEGIN IMMEDIATE;
+      UPDATE userstore_replica SET writing = 1;
+      UPDATE users SET name = name || '?';
+      INSERT INTO users (name) VALUES ('tampered');
+      UPDATE userstore_replica SET writing = 0;
+      COMMIT
+      """)
+    isTampered = true
+    if isHidden {
+      let end = try other.end()
+      try other.script("UPDATE userstore_replica SET seen = \(end.revision), seen_nonce = \(end.nonce)")
+      isTampered = false
+    }
+    try replay()
+  }
+
+  // MARK: Files
+
+  /// The copy of the file, which nobody has open.
+  func copied(to path: String) throws -> SimulatedReplica {
+    try SimulatedFile.copy(self.path, to: path)
+    let copy = try SimulatedReplica(at: path)
+    (copy.replayed, copy.shown, copy.cursor, copy.isTampered) = (replayed, shown, cursor, isTampered)
+    return copy
+  }
+
+  func takeSnapshot() throws {
+    let path = "\(self.path).\(snapshots.count)"
+    try SimulatedFile.copy(self.path, to: path)
+    snapshots.append(
+      Snapshot(path: path, replayed: replayed, shown: shown, cursor: cursor, isTampered: isTampered))
+  }
+
+  var hasSnapshot: Bool { !snapshots.isEmpty }
+
+  func rollBack(_ number: Int) throws {
+    let snapshot = snapshots[number % snapshots.count]
+    try SimulatedFile.copy(snapshot.path, to: path)
+    plain = try PlainConnection(path)
+    (replayed, shown, cursor) = (snapshot.replayed, snapshot.shown, snapshot.cursor)
+    isTampered = snapshot.isTampered
+  }
+
+  func compact(_ store: UserStore) throws {
+    try store.compact(keeping: RetentionPolicy(.init(changes: 3), consumerLimits: .none))
+  }
+
+  /// Closes the judge's connection, so that the file can be copied.
+  func pause() throws { plain = try PlainConnection() }
+  func resume() throws { plain = try PlainConnection(path) }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import TestSupport
+import Testing
+import UserStore
+
+/// Random histories of a server and its replicas.
+///
+/// `USERSTORE_HISTORIES` is their number (300), `USERSTORE_SEED` the first seed, and `USERSTORE_TRACE` prints each step.
+@Suite struct SimulationTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let folder =
+    (FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory())
+    + "/userstore-sync-\(ProcessInfo.processInfo.processIdentifier)"
+
+  static func history(_ seed: UInt64, fault: Fault? = nil, steps: Int = 60) async throws -> [String: Int] {
+    let folder = "\(folder)/\(fault?.rawValue ?? "")\(seed)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let world = try World(seed: seed, in: folder, fault: fault, traces: environment["USERSTORE_TRACE"] != nil)
+    defer { world.close() }
+    try await world.run(steps: steps)
+    return world.counts
+  }
+
+  /// Each rule is broken once: some history must be wrong.
+  @Test(arguments: Fault.allCases) func `a broken rule is noticed`(_ fault: Fault) async throws {
+    for seed in Seed.base..<Seed.base + 150 {
+      do { _ = try await Self.history(seed, fault: fault, steps: 150) } catch let wrong as Wrong {
+        print("\(fault.rawValue): seed \(seed): \(wrong.description.prefix(200))")
+        return
+      }
+    }
+    Issue.record("no history from seed \(Seed.base) on notices that \(fault.rawValue)")
+  }
+
+  @Test func `histories`() async throws {
+    let count = Self.environment["USERSTORE_HISTORIES"].flatMap { UInt64($0) } ?? 300
+    var (counts, failed): ([String: Int], Int) = ([:], 0)
+    for seed in Seed.base..<Seed.base + count {
+      do { counts.merge(try await Self.history(seed), uniquingKeysWith: +) } catch {
+        failed += 1
+        Issue.record("seed \(seed): \(error)")
+        if failed == 5 { break }
+      }
+    }
+    print(
+      "\(count) histories:", counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+  }
+}

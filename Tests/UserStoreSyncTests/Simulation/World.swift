@@ -1,0 +1,359 @@
+import Foundation
+import TestSupport
+import UserStore
+
+@testable import UserStoreSync
+
+/// One history: a server and its replicas, in one thread, with all choices from a seed.
+///
+/// After every transaction, the judge compares.
+final class World {
+  /// A process that has a replica's file open.
+  private final class Process {
+    let replica: SimulatedReplica
+    var store: UserStore
+
+    init(_ replica: SimulatedReplica, _ store: UserStore) { (self.replica, self.store) = (replica, store) }
+  }
+
+  private enum Message {
+    case request(Process, ReplicaStep, SyncRequest)
+    case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8])
+  }
+
+  /// How a rule is broken in this history, to see that the judge notices.
+  let fault: Fault?
+  private var random: SplitMix64
+  private let folder: String
+  private let server: SimulatedServer
+  private var processes: [Process] = []
+  private var messages: [Message] = []
+  private var count = 0
+  private(set) var counts: [String: Int] = [:]
+  private let traces: Bool
+
+  // What happens in this history, and how often.
+  private let loss: Int
+  private let repetition: Int
+  private let hostilities: [String]
+  private let isHuge: Bool
+
+  init(seed: UInt64, in folder: String, fault: Fault? = nil, traces: Bool = false) throws {
+    (self.folder, self.fault, self.traces) = (folder, fault, traces)
+    var random = SplitMix64(seed: seed)
+    var limits = SyncService.Limits()
+    limits.users = random.choose(1, 2, 3, 100)
+    limits.sets = random.choose(1, 2, 5, 100)
+    limits.hiddenPages = random.choose(1, 20)
+    loss = random.choose(0, 2, 4, 8)
+    repetition = random.choose(0, 3, 6)
+    let all = [
+      "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
+    ]
+    hostilities = fault?.focus ?? all.filter { _ in random.oneIn(4) }
+    isHuge = fault == nil && random.oneIn(12)
+    server = try SimulatedServer(in: folder, limits)
+    self.random = random
+  }
+
+  private func say(_ text: @autoclosure () -> String) { if traces { print(text()) } }
+
+  private func note(_ what: String) { counts[what, default: 0] += 1 }
+
+  // MARK: Running
+
+  func run(steps: Int) async throws {
+    for _ in 0..<random.choose(0, 3, 8) { try writeAtServer() }
+    for _ in 0..<random.choose(1, 2, 3) { try addReplica() }
+    if random.oneIn(2) { try await settle(turns: 100, mayFail: true) }
+    for _ in 0..<steps { try await step() }
+    try await settle(turns: 400, mayFail: false)
+    for process in processes { try judgeEnd(process) }
+  }
+
+  private func judgeEnd(_ process: Process) throws {
+    try process.replica.judgePurges(server)
+    let findings = try process.store.check().filter { $0.severity == .problem && $0.kind != .value }
+    guard findings.isEmpty else { throw Wrong("check of \(process.replica.path): \(findings)") }
+  }
+
+  func close() {
+    for process in processes { process.store.close() }
+    server.close()
+  }
+
+  private func step() async throws {
+    if messages.count > 12 { messages.remove(at: below(messages.count)) }
+    if !messages.isEmpty, random.oneIn(2) { return try await deliver() }
+    switch below(100) {
+    case 0..<42: try await advance(processes[below(processes.count)])
+    case 42..<70: try writeAtServer()
+    case 70..<74: try kill(processes[below(processes.count)])
+    case 74..<78: try writeAtReplica(processes[below(processes.count)])
+    case 78..<81: try addProcess()
+    default: try await beHostile()
+    }
+  }
+
+  private func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+
+  /// The network is whole, and nobody writes: every replica must reach the server.
+  private func settle(turns: Int, mayFail: Bool) async throws {
+    messages = []
+    for _ in 0..<turns {
+      for process in processes {
+        try await advance(process)
+        while !messages.isEmpty { try await pass(messages.removeFirst()) }
+      }
+      if try processes.allSatisfy({ try $0.replica.judgeRest(server) }) { return }
+    }
+    if !mayFail { throw Wrong("replicas did not come to rest") }
+  }
+
+  // MARK: Replicas
+
+  private func addReplica() throws {
+    count += 1
+    let path = "\(folder)/replica\(count).db"
+    let store = try UserStore(path: path, configuration: SimulatedServer.configuration)
+    let users: UserStoreSync.Replica.Users = random.oneIn(3) ? subset() : .all
+    _ = try makeReplica(store, users)
+    let replica = try SimulatedReplica(at: path)
+    processes.append(Process(replica, store))
+    try replica.judge(server)
+  }
+
+  private func subset() -> UserStoreSync.Replica.Users {
+    .ids((0..<random.choose(1, 2, 4)).map { _ in User.ID(Int64.random(in: 1...8, using: &random)) })
+  }
+
+  private func makeReplica(_ store: UserStore, _ users: UserStoreSync.Replica.Users) throws -> UserStoreSync.Replica {
+    try UserStoreSync.Replica(of: store, from: Nowhere(), users: users, writes: .none)
+  }
+
+  private func advance(_ process: Process) async throws {
+    guard let step = try next(process) else {
+      say("\(process.replica.path) begins")
+      return try transaction(process) { try process.store.write { try ReplicaStep.begin(in: &$0) } }
+    }
+    guard case .ask(let request) = step.action else {
+      say("\(process.replica.path) installs")
+      note("copies")
+      return try transaction(process) { _ = try process.store.write { try step.install(in: &$0) } }
+    }
+    say("\(process.replica.path) asks \(request.path)?\(request.query)")
+    messages.append(.request(process, step, try fault?.request(request, server) ?? request))
+  }
+
+  private func next(_ process: Process) throws -> ReplicaStep? {
+    try process.store.read { try ReplicaStep.next(in: &$0, wait: 0) }
+  }
+
+  private func transaction(_ process: Process, _ body: () throws -> Void) throws {
+    let wasCopying = try process.replica.isCopying
+    try body()
+    process.replica.hasCopied = try wasCopying && !process.replica.isCopying
+    try process.replica.judge(server)
+    note("transactions")
+  }
+
+  // MARK: The network
+
+  private func deliver() async throws {
+    let index = below(messages.count)
+    let message = messages[index]
+    let isRepeated = repetition > 0 && random.oneIn(repetition)
+    if !isRepeated { messages.remove(at: index) } else { note("repeated") }
+    if loss > 0, random.oneIn(loss) {
+      note("lost")
+      return
+    }
+    try await pass(message)
+  }
+
+  private func pass(_ message: Message) async throws {
+    switch message {
+    case .request(let process, let step, let request):
+      let (status, body) = try await server.answer(request, grant: server.grant)
+      say("the server answers \(status) to \(request.path)?\(request.query)")
+      let grant = try process.replica.grant
+      let altered = status == 200 ? fault?.answer(body, to: request, step, grant: grant) ?? body : body
+      messages.append(.answer(process, step, request, status: status, body: altered))
+    case .answer(let process, let step, let request, let status, let body):
+      // The process has ended meanwhile, or its file was copied over.
+      guard processes.contains(where: { $0 === process }) else { return }
+      say(
+        "\(process.replica.path) receives \(status) \(request.path): \(String(decoding: body.prefix(600), as: UTF8.self))"
+      )
+      let answer: ReplicaAnswer
+      do {
+        answer = try await ReplicaAnswer(SyncResponse(status: status, body: body), to: request)
+      } catch is SyncFailure {
+        return note("failures")
+      }
+      try transaction(process) {
+        let outcome = try process.store.write { try step.apply(answer, in: &$0) }
+        if outcome.isLate { note("late") }
+        if outcome.hasBegun { note("copies begun") }
+        if outcome.hasPurged { note("purges received") }
+      }
+    }
+  }
+
+  // MARK: Processes
+
+  private func kill(_ process: Process) throws {
+    note("kills")
+    messages.removeAll {
+      switch $0 {
+      case .request(let other, _, _), .answer(let other, _, _, _, _): other === process
+      }
+    }
+    process.store.close()
+    process.store = try UserStore(path: process.replica.path, configuration: SimulatedServer.configuration)
+  }
+
+  /// A second process on the file of a replica.
+  private func addProcess() throws {
+    let first = processes[below(processes.count)]
+    guard processes.filter({ $0.replica === first.replica }).count == 1 else { return }
+    note("second processes")
+    processes.append(
+      Process(first.replica, try UserStore(path: first.replica.path, configuration: SimulatedServer.configuration)))
+  }
+
+  /// Closes a replica's file for `body`, which copies or replaces it.
+  private func whileClosed(_ replica: SimulatedReplica, _ body: () throws -> Void) throws {
+    let users = processes.filter { $0.replica === replica }
+    try replica.pause()
+    for process in users { process.store.close() }
+    try body()
+    for process in users {
+      process.store = try UserStore(path: replica.path, configuration: SimulatedServer.configuration)
+    }
+    try replica.resume()
+  }
+
+  // MARK: Writing
+
+  private static let attributes = ["a", "b", "c d", "é"]
+
+  private func value() -> StoredValue {
+    random.choose(
+      .null, .integer(Int64(below(3))), .real(Double(below(3))), .real(.infinity), .text("v\(below(5))"),
+      .text("“é”\n\u{0}\u{1b}"),
+      .blob([0, 255]), .integer(.min), .text(""))
+  }
+
+  private func writeAtServer() throws {
+    let users = server.users.keys.sorted()
+    let id = users.isEmpty ? nil : users[below(users.count)]
+    note("server writes")
+    if random.oneIn(12) { return try server.post("event\(below(1000))", about: random.oneIn(3) ? nil : id) }
+    if random.oneIn(4) { return try writeForeign(id) }
+    if isHuge, random.oneIn(6), let id { return try writeHugely(id) }
+    let origin: String? = random.choose(nil, "app", "")
+    let changes = random.choose(1, 1, 1, 2, 4)
+    try server.write(origin: origin) { transaction in
+      for _ in 0..<changes { try change(&transaction) }
+    }
+  }
+
+  private func change(_ transaction: inout WriteTransaction) throws {
+    let users = try transaction.users().map(\.id)
+    let id = users.isEmpty ? nil : users[below(users.count)]
+    switch below(10) {
+    case 0..<2:
+      _ = try transaction.add(name: "n\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
+    case 2 where users.count < 8:
+      // Added again under an id that was used before.
+      let id = User.ID(Int64.random(in: -2...8, using: &random))
+      if try transaction.user(id) == nil { _ = try transaction.add([(.name, .text("again"))], as: id) }
+    case 3: if let id { try transaction.remove(id) }
+    case 4: if let id { try transaction.rename(id, to: "m\(below(9))") }
+    default:
+      if let id { try transaction.set(AttributeName(Self.attributes[below(4)]), of: id, to: value()) }
+    }
+  }
+
+  private func writeForeign(_ id: Int64?) throws {
+    guard let id else {
+      return try server.writeAsForeign([("INSERT INTO users (name) VALUES ('foreign')", [])])
+    }
+    let key = PlainValue.integer(id)
+    let statement: (String, [PlainValue]) = random.choose(
+      ("UPDATE users SET name = ? WHERE id = ?", [.text([0xFF, UInt8(below(5))]), key]),
+      ("REPLACE INTO users (id, name) VALUES (?, 'replaced')", [key]),
+      ("REPLACE INTO attributes (user_id, name, value) VALUES (?, 'a', ?)", [key, .text([0xC3])]),
+      ("UPDATE attributes SET value = value || 'x' WHERE user_id = ? AND typeof(value) = 'text'", [key]),
+      ("DELETE FROM attributes WHERE user_id = ?", [key]), ("DELETE FROM users WHERE id = ?", [key]))
+    try server.writeAsForeign([statement, ("UPDATE users SET hair_color = '#00000' || (id % 10)", [])])
+  }
+
+  private func writeHugely(_ id: Int64) throws {
+    note("huge sets")
+    try server.write(origin: "huge") { transaction in
+      for number in 0..<1_300 {
+        try transaction.set(AttributeName("a"), of: User.ID(id), to: .integer(Int64(number + 10)))
+      }
+      try change(&transaction)
+    }
+  }
+
+  /// Neither the library nor another program can write.
+  private func writeAtReplica(_ process: Process) throws {
+    note("refused writes")
+    try process.replica.writeAsForeign(below(100))
+    do {
+      try process.store.write { transaction in _ = try transaction.add(name: "own") }
+      throw Wrong("a replica was written")
+    } catch StoreError.Code.readOnlyReplica {}
+  }
+
+  // MARK: Hostilities
+
+  private func beHostile() async throws {
+    guard !hostilities.isEmpty else { return }
+    let process = processes[below(processes.count)]
+    let kind = hostilities[below(hostilities.count)]
+    say(kind)
+    switch kind {
+    case "restore", "file restore":
+      if !server.hasBackup || random.oneIn(2) { return try server.backUp() }
+      try server.restore(below(100), asFile: kind == "file restore")
+      if random.oneIn(2) { messages = [] }
+    case "compact": try server.compact(keeping: random.choose(1, 5, 20))
+    case "purge":
+      let gone = (1...8).map(Int64.init).filter { server.users[$0] == nil }
+      guard !gone.isEmpty else { return }
+      try server.purge(gone[below(gone.count)])
+    case "grant":
+      server.deny(Set((0..<below(3)).map { _ in Int64.random(in: 1...8, using: &random) }))
+    case "subset":
+      try transaction(process) { _ = try makeReplica(process.store, random.oneIn(2) ? .all : subset()) }
+    case "copy":
+      guard processes.count < 5 else { return }
+      count += 1
+      let path = "\(folder)/replica\(count).db"
+      var copy: SimulatedReplica?
+      try whileClosed(process.replica) { copy = try process.replica.copied(to: path) }
+      processes.append(
+        Process(copy!, try UserStore(path: path, configuration: SimulatedServer.configuration)))
+    case "older":
+      let isBack = process.replica.hasSnapshot && random.oneIn(2)
+      let number = below(100)
+      try whileClosed(process.replica) {
+        if isBack { try process.replica.rollBack(number) } else { try process.replica.takeSnapshot() }
+      }
+    case "tamper": try process.replica.tamper(isHidden: fault == .foreignWritesNotSeen)
+    default: try process.replica.compact(process.store)
+    }
+    note(kind)
+  }
+}
+
+/// A transport that is never used: the history passes the messages on.
+struct Nowhere: SyncTransport {
+  let address = "https://users.example.com"
+  func send(_ request: SyncRequest) async throws -> SyncResponse { throw CancellationError() }
+}
