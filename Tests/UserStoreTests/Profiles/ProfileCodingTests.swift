@@ -41,6 +41,24 @@ import UserStoreFoundation
     try #require(try One(value: value).encodedAttributes()["value"])
   }
 
+  /// A type that stores the path at which it is encoded.
+  private struct Place: Codable {
+    init() {}
+    init(from decoder: any Decoder) throws {}
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      let paths = [encoder.codingPath, container.codingPath].map { $0.map(\.stringValue).joined(separator: ".") }
+      try container.encode(paths.joined(separator: " "))
+    }
+  }
+
+  @Test func `a type that encodes itself knows its place`() throws {
+    #expect(try form(of: Place()) == .text("value value"))
+    #expect(
+      try form(of: ["a": [Place(), Place()]]) == .text(#"{"a":["value.a.0 value.a.0","value.a.1 value.a.1"]}"#))
+  }
+
   @Test func `what other programs store in another format is read`() throws {
     #expect(try read(Double.self, from: .integer(3)) == 3)
     #expect(try read(Float.self, from: .integer(3)) == 3)
