@@ -141,7 +141,7 @@ package protocol QueryOperations {
 
   func userCount(where condition: Condition) throws(StoreError) -> Int
 
-  /// All indexes, in the order of the attributes' bytes; a plain one is before a unique one of the same attribute.
+  /// All indexes, in the order of the attributes' bytes.
   func indexes() throws(StoreError) -> [AttributeIndex]
 
   /// Creates an index, and returns whether there was none of its kind; ends and throws if `shouldContinue` returns false.

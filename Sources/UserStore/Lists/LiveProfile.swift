@@ -28,7 +28,6 @@ struct ProfileContent<Profile: UserStore.Profile>: LiveContent {
   private var profile: Profile?
   /// What the last decoding has asked for.
   private var keys = ProfileDecoder.Keys()
-  private var isLoaded = false
   private(set) var failure: StoreError?
 
   init(_ id: User.ID) {
@@ -41,10 +40,7 @@ struct ProfileContent<Profile: UserStore.Profile>: LiveContent {
   mutating func load(
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
   ) throws(StoreError) -> Bool {
-    let isChanged = replace(by: try state.session.user(id))
-    if !isLoaded, let failure { throw failure }
-    isLoaded = true
-    return isChanged
+    replace(by: try state.session.user(id))
   }
 
   mutating func apply(

@@ -136,9 +136,7 @@ extension PostgresSession {
 
   func indexes() throws(StoreError) -> [AttributeIndex] {
     let plain = try all(Self.selectIndexes) { AttributeIndex(on: AttributeName($0.text(0))) }
-    return (plain + (try uniqueIndexes())).sorted {
-      ($0.attribute, $0.isUnique ? 1 : 0) < ($1.attribute, $1.isUnique ? 1 : 0)
-    }
+    return (plain + (try uniqueIndexes())).sorted { $0.attribute < $1.attribute }
   }
 
   func addIndex(_ index: AttributeIndex, while shouldContinue: () -> Bool) throws(StoreError) -> Bool {

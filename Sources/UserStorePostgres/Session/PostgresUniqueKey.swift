@@ -147,7 +147,7 @@ extension PostgresSession {
       AND starts_with(d.description, 'userstore: unique values')
     """)
 
-  /// Reads the unique attributes, in the order of their names.
+  /// Reads the unique attributes.
   func uniqueIndexes() throws(StoreError) -> [AttributeIndex] {
     let marks = try all(Self.selectUnique) { $0.text(0) }
     let indexes = marks.compactMap { mark -> AttributeIndex? in
@@ -157,7 +157,7 @@ extension PostgresSession {
       }
       return nil
     }
-    return indexes.sorted { $0.attribute < $1.attribute }
+    return indexes
   }
 
   /// The key of a unique attribute, as far as the store knows.

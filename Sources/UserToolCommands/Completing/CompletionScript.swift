@@ -10,7 +10,7 @@ enum CompletionScript {
     switch shell {
     case .bash: return script + bash
     // Before the last lines of the parser's script for zsh, which run it.
-    case .zsh: return script.replacing("\n_usertool() {", with: zsh + "\n_usertool() {", maxReplacements: 1)
+    case .zsh: return script.replacing("\n_usertool() {", with: zsh + "\n_usertool() {")
     default: return script + fish
     }
   }

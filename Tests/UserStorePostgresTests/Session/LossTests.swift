@@ -59,6 +59,17 @@ extension AllTests {
 
     private func cursor() throws -> Cursor { try store.read { try $0.cursor } }
 
+    @Test func `a removal whose connection is lost was not refused by another table`() throws {
+      let error = #expect(throws: StoreError.self) {
+        try store.write { transaction in
+          try transaction.rename(user, to: "Bob")
+          relay.arm(.afterBytes(0))
+          try transaction.remove(user)
+        }
+      }
+      #expect(error?.code == .connectionLost)
+    }
+
     @Test func `a cut at each byte of the batch with COMMIT`() throws {
       let start = try cursor()
       // The batch of a later connection can be longer, so that the second one is measured.

@@ -123,6 +123,16 @@ extension AllTests {
         let plan = try other.run(PostgresStatement(once: "explain", "EXPLAIN \(sql)")).all { $0.text(0) }.joined(
           separator: "\n")
         #expect(plan.contains("unique_\(index.attribute)_"), "\(plan)")
+        let query = PostgresQuerySQL(
+          counting: Condition(index.attribute, .equal, .text("x")),
+          uniqueKeys: [index.attribute: PostgresUniqueKey(index)])
+        let text = query.values.enumerated().reversed().reduce("EXPLAIN " + query.statement(to: "explain").text) {
+          guard case .text(let value) = $1.element else { return $0.replacing("$\($1.offset + 1)", with: "NULL") }
+          return $0.replacing("$\($1.offset + 1)", with: "'\(value)'")
+        }
+        let queryPlan = try other.run(PostgresStatement(once: "explain", text)).all { $0.text(0) }.joined(
+          separator: "\n")
+        #expect(queryPlan.contains("unique_\(index.attribute)_"), "\(text)\n\(queryPlan)")
       }
     }
   }

@@ -236,6 +236,19 @@ import Testing
     #expect(try set.events.count == 3 && set.changes.count == 1_500)
   }
 
+  @Test func `payloads count for what a part of a huge set holds in memory`() throws {
+    let parts = Recorder<ChangeSet>()
+    store.listeners.bind("mail", to: .event("mail")) { parts.record($0) }
+    let payload = StoredValue.text(String(repeating: "x", count: PagedChanges.byteLimit / 2))
+    try store.write { users in
+      try users.rename(zoe, to: "x")
+      for _ in 0..<3 { try users.post("mail", payload) }
+      try users.post("other")
+    }
+    #expect(parts.all.map(\.heldChanges) == [nil])
+    #expect(try parts.all.first?.events.map(\.payload) == [payload, payload, payload])
+  }
+
   @Test func `a reader that starts within a set receives the rest of its events`() throws {
     let before = try store.read { try $0.cursor }
     try store.write { users in

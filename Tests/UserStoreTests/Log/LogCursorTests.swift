@@ -22,6 +22,21 @@ import Testing
   private var end: Cursor { get throws { try store.read { try $0.cursor } } }
   private var oldest: Cursor { get throws { try store.read { try $0.oldestCursor } } }
 
+  /// As if the index of a damaged file hid the last rows.
+  @Test func `a log without its last rows is damaged, and is not read again and again`() throws {
+    let end = try end
+    let error = #expect(throws: StoreError.self) {
+      try store.read {
+        _ = try LogPage(after: end, through: end.revision.rawValue + 5, $0.session, pages: store.reader)
+      }
+    }
+    #expect(error?.code == .corrupt)
+    let last = end.revision.rawValue
+    #expect(
+      error?.message.hasSuffix("the log ends at \(last + 5), but has no rows after \(last)") == true, "\(error as Any)")
+    #expect(try store.read { try LogPage(after: end, through: last, $0.session, pages: store.reader).isLast })
+  }
+
   @Test func `a set is found by its revision`() throws {
     try folder.shell("UPDATE users SET name = 'foreign'")
     try store.write { try $0.rename(zoe, to: "after") }

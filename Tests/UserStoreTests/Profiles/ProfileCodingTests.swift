@@ -41,12 +41,30 @@ import UserStoreFoundation
     try #require(try One(value: value).encodedAttributes()["value"])
   }
 
+  /// A type that stores the path at which it is encoded.
+  private struct Place: Codable {
+    init() {}
+    init(from decoder: any Decoder) throws {}
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      let paths = [encoder.codingPath, container.codingPath].map { $0.map(\.stringValue).joined(separator: ".") }
+      try container.encode(paths.joined(separator: " "))
+    }
+  }
+
+  @Test func `a type that encodes itself knows its place`() throws {
+    #expect(try form(of: Place()) == .text("value value"))
+    #expect(
+      try form(of: ["a": [Place(), Place()]]) == .text(#"{"a":["value.a.0 value.a.0","value.a.1 value.a.1"]}"#))
+  }
+
   @Test func `what other programs store in another format is read`() throws {
     #expect(try read(Double.self, from: .integer(3)) == 3)
     #expect(try read(Float.self, from: .integer(3)) == 3)
     #expect(try read(Date.self, from: .text("2026-11-21T05:20:11Z")) == Date(timeIntervalSince1970: 1_795_238_411))
     #expect(try read([Int].self, from: .text(" [ 1 , 2.0,\n3e0 ] ")) == [1, 2, 3])
-    #expect(try read([Bool].self, from: .text("[true,0,1]")) == [true, false, true])
+    #expect(try read([Bool].self, from: .text("[true,false,0,1]")) == [true, false, false, true])
     #expect(
       try read([Double].self, from: .text("[18446744073709551616, 1e999]")) == [18_446_744_073_709_551_616, .infinity])
     #expect(try read([String: String?].self, from: .text(#"{"a":"\u00e9","b":null,"a":"x"}"#)) == ["a": "x", "b": nil])

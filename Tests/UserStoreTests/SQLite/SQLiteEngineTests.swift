@@ -179,6 +179,40 @@ import Testing
     #expect(store.publication.position == end)
   }
 
+  @Test func `a watcher looks on demand, without an event of the system`() async throws {
+    let store = try folder.open { $0.watchesOtherProcesses = false }
+    let sets = Recorder<ChangeSet>()
+    store.listeners.bind("test", to: .everything) { sets.record($0) }
+    let engine = try #require(store.engine as? SQLiteEngine)
+    let file = try #require(engine.file)
+    let open = { @Sendable () throws(StoreError) -> any Session in
+      SQLiteSession(try file.open(.queryOnly), file: file)
+    }
+    let watcher = Watcher(open, Bell(), store.publication, reader: store.reader)
+    try watcher.start()
+    try folder.shell("INSERT INTO users (name) VALUES ('NIX')")
+    watcher.look()
+    await sets.reached(1)
+    watcher.stop()
+    watcher.join()
+    #expect(sets.all.map(\.discontinuity) == [nil])
+  }
+
+  /// Reports nothing but `wake`.
+  private final class Bell: CommitEvents {
+    private let woken = DispatchSemaphore(value: 0)
+    var hasEvents: Bool { true }
+    var idleLook: Int { 500_000 }
+
+    func wait(microseconds: Int) -> CommitEvent {
+      woken.wait()
+      return .woken
+    }
+    func setReportsWrites(_ reportsWrites: Bool) {}
+    func wake() { woken.signal() }
+    func closeEvents() {}
+  }
+
   /// Reports no events, and records for how long it is asked to wait.
   private final class Polls: CommitEvents {
     let waits = Recorder<Int>()

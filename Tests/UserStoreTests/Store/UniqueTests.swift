@@ -51,7 +51,7 @@ extension Attribute where Value == String {
       ("age", .integer(36)), ("email", .text("ZOE@x.de")), ("city", .text("Kiel")),
     ]
     try store.write { transaction in
-      #expect(code { try transaction.set(values, of: nix) } == .notUnique)
+      for count in 2...3 { #expect(code { try transaction.set(Array(values.prefix(count)), of: nix) } == .notUnique) }
       #expect(code { try transaction.add(values + [(.name, .text("Eve"))]) } == .notUnique)
       #expect(code { try transaction.set("email", of: nix, to: .text("zoe@X.DE")) } == .notUnique)
       #expect(code { try transaction.set("email", of: nix, to: .text("zoe@X.DE"), expecting: .null) } == .notUnique)
@@ -110,6 +110,11 @@ extension Attribute where Value == String {
     #expect(try store.read { try $0.user(where: .email, is: "nobody@x.de") } == nil)
     #expect(try store.read { try $0.user(where: "email", is: .integer(1)) } == nil)
     #expect(try store.read { try $0.user(where: "email", is: .null) } == nil)
+    // Neither another attribute is unique, nor one with a plain index.
+    try store.addIndex(on: "age")
+    for attribute in ["age", "city"] as [AttributeName] {
+      #expect(code { try store.read { try $0.user(where: attribute, is: .integer(1)) } } == .badValue, "\(attribute)")
+    }
     // A condition compares bytes, whatever the index ignores.
     #expect(try store.read { try $0.ids(matching: Query(where: .email == "ZOE@X.de")) } == [])
     #expect(try store.read { try $0.ids(matching: Query(where: .email == "zoe@x.de")) } == [zoe])

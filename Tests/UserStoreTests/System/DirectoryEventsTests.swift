@@ -70,7 +70,7 @@ import Testing
       Files.signal(create("other \(round)"))
       #expect(drain(events) == [], "reading another file does not wake a watcher")
       #expect(unsafe utimes(wal, nil) == 0)
-      #expect(drain(events) == .signaled)
+      #expect(drain(events) == .signaled && !CommitEvent.signaled.contains(.written), "one look is enough after it")
       try FileManager.default.removeItem(atPath: wal)
       _ = drain(events)
     }

@@ -55,8 +55,8 @@ extension SQLiteSession {
     let plain = try connection.all(Self.selectIndexes, .text(prefix), .integer(Int64(prefix.utf8.count))) { row in
       AttributeIndex(name: row.text(0), sql: row.text(1))
     }
-    return (plain.compactMap { $0 } + (try AttributeIndex.unique(in: connection)))
-      .sorted { ($0.attribute, $0.isUnique ? 1 : 0) < ($1.attribute, $1.isUnique ? 1 : 0) }
+    let unique = try AttributeIndex.unique(in: connection)
+    return (plain.compactMap { $0 } + unique).sorted { $0.attribute < $1.attribute }
   }
 
   /// The indexes, which are read only when the schema may have changed.

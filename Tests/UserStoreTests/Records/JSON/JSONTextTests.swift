@@ -61,6 +61,19 @@ import Testing
     #expect(change.json == start + #""new":{"base64":"AQ=="},"at":"2026-11-21T05:20:11.482Z"}"#)
   }
 
+  @Test func `a number has digits on each side of its point, none before the first but 0, and some in its exponent`() {
+    for text in ["0", "-0", "7", "10", "-12", "0.5", "-0.50", "1e5", "1E+5", "12.25e-3"] {
+      #expect(JSON.isNumber(text), "\(text)")
+      #expect(JSON.isInteger(text) == (Int(text) != nil), "\(text)")
+    }
+    let others = [
+      "", "-", "--1", "+1", "01", "-01", "00", "1.", ".5", "-.5", "1e", "1e+", "1e-", "1.5e", "1.e5", "1 ", " 1", "1x",
+      "0x1",
+      "1e5.5", "1.5.5", "1-", "１",
+    ]
+    for text in others { #expect(!JSON.isNumber(text) && !JSON.isInteger(text), "\(text)") }
+  }
+
   @Test func `a purged change is marked`() {
     let marked = [(StoredValue.null, StoredValue.invalidText([0xFF])), (.null, .null), (.null, .integer(1))].map {
       old, new in

@@ -122,6 +122,23 @@ import Testing
     #expect(try folder.rows() == before)
   }
 
+  @Test func `a rule that another process makes or removes holds at once`() throws {
+    let email = { (text: String) in try self.store.user(where: Attribute<String>.email, is: text)?.id }
+    let other = try folder.open()
+    #expect(code { try email("Eve@x.de") } == .badValue)
+    // Several values are compared with the rules that the writer knows.
+    try store.write { try $0.set([("age", .integer(1)), ("email", .text("Zoë@x.de"))], of: User.ID(1)) }
+    #expect(try other.addUnique(on: "email"))
+    #expect(try email("Eve@x.de") == User.ID(3))
+    let error = #expect(throws: StoreError.self) {
+      try store.write { try $0.set("email", of: User.ID(1), to: .text("Eve@x.de")) }
+    }
+    #expect(error?.notUnique?.user == User.ID(3))
+    #expect(try other.removeUnique(on: "email"))
+    #expect(code { try email("Eve@x.de") } == .badValue)
+    try store.write { try $0.set("email", of: User.ID(1), to: .text("Eve@x.de")) }
+  }
+
   @Test func `a backup has the rules, and a restore keeps those of the store and is refused if it breaks one`() throws {
     let backup = folder.path + "/backup.db"
     try store.write { try $0.set("email", of: User.ID(2), to: .text("ZOË@x.de")) }

@@ -230,6 +230,30 @@ import Testing
     #expect(kept?.connection.isBorrowed == true)
   }
 
+  @Test func `statements that the other library keeps stay with it`() throws {
+    try other.script("BEGIN IMMEDIATE")
+    let lent = Recorder<String>()
+    try unsafe other.withHandle { handle in
+      _ = try unsafe store.writeReporting(
+        on: handle, origin: nil,
+        statements: { sql in
+          var statement: OpaquePointer?
+          _ = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+          guard let statement = unsafe statement else { return nil }
+          lent.record(sql)
+          return unsafe (statement, lent)
+        }, { try $0.rename(zoe, to: "a") })
+      var left: [String] = []
+      while let statement = unsafe sqlite3_next_stmt(handle, nil) {
+        unsafe left.append(String(cString: sqlite3_sql(statement)))
+        unsafe sqlite3_finalize(statement)
+      }
+      #expect(left.sorted() == lent.all.sorted() && left.contains { $0.hasPrefix("UPDATE users") }, "\(left)")
+    }
+    try other.script("COMMIT")
+    #expect(try store.user(zoe)?.name == "a")
+  }
+
   @Test func `what the connection may not do is an error`() throws {
     try other.script("BEGIN IMMEDIATE; PRAGMA query_only = ON")
     #expect(code { try other.writing(to: store) { try $0.rename(zoe, to: "x") } } == .readOnly)

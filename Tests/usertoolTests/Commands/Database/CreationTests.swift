@@ -35,6 +35,16 @@ import Testing
     }
   }
 
+  @Test func `init says that it has updated a file of an older layout`() throws {
+    let workspace = try Workspace()
+    let golden = Workspace.project.appending(path: "Tests/Golden/layout5.db").path
+    try FileManager.default.copyItem(atPath: golden, toPath: workspace.database)
+    let message = "the tables of \(workspace.database)\n"
+    #expect(try workspace.run("init", "-n").errors == "dry run: would update " + message)
+    #expect(try workspace.run("init").errors == "updated " + message)
+    #expect(try workspace.run("init").errors == "unchanged: \(workspace.database) already exists\n")
+  }
+
   @Test func `init says that it has repaired the log`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
