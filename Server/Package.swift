@@ -36,6 +36,7 @@ let package = Package(
         "CUserServerFiles",
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStorePostgres", package: "UserStore"),
+        .product(name: "UserStoreSync", package: "UserStore"),
         .product(name: "UserStoreText", package: "UserStore"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),

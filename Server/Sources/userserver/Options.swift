@@ -39,6 +39,9 @@ struct Options: ParsableCommand {
   @Flag(help: "Refuse writes.")
   var readOnly = false
 
+  @Flag(help: "Let replicas copy and follow the database. A file gets tables for them.")
+  var replicas = false
+
   @Option(
     help: ArgumentHelp(
       "Another name under which clients reach the server, such as that of a reverse proxy; may be repeated.",

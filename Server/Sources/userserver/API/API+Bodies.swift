@@ -7,10 +7,16 @@ extension API {
   func json(_ text: String, status: HTTPResponse.Status = .ok, headers: HTTPFields = HTTPFields()) -> Response {
     var headers = headers
     headers[.contentType] = "application/json"
-    let body = ResponseBody(contentLength: text.utf8.count) { [channel] writer in
+    return whole(text.utf8, status: status, headers: headers)
+  }
+
+  func whole(
+    _ bytes: some Collection<UInt8> & Sendable, status: HTTPResponse.Status = .ok, headers: HTTPFields
+  ) -> Response {
+    let body = ResponseBody(contentLength: bytes.count) { [channel] writer in
       // In parts that wait for a slow client: the memory counts until all but the last part are sent.
       let response = ResponseStream(writer, to: channel)
-      try await response.write(text)
+      try await response.write(bytes)
       try await response.finish()
     }
     return Response(status: status, headers: headers, body: body)
@@ -43,16 +49,17 @@ extension API {
       problem.headers[.acceptEncoding] = "identity"
       throw problem
     }
-    if request.bodyLength > Self.bodyLimit { throw Self.tooLarge }
+    if request.bodyLength > Self.bodyLimit { throw Self.tooLarge(Self.bodyLimit) }
   }
 
-  func body(_ request: Request) async throws -> [UInt8] {
+  func body(_ request: Request, limit: Int = bodyLimit) async throws -> [UInt8] {
+    if request.bodyLength > limit { throw Self.tooLarge(limit) }
     if request.headers[.expect]?.lowercased() == "100-continue" {
       try await channel?.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue))).get()
     }
     var bytes: [UInt8] = []
     for try await part in request.body {
-      if bytes.count + part.readableBytes > Self.bodyLimit { throw Self.tooLarge }
+      if bytes.count + part.readableBytes > limit { throw Self.tooLarge(limit) }
       try bodyPermit?.grow(by: part.readableBytes)
       bytes += part.readableBytesView
     }
@@ -71,8 +78,9 @@ extension API {
     return bytes
   }
 
-  private static var tooLarge: Problem {
-    Problem(.contentTooLarge, "tooLarge", "a body can have at most \(bodyLimit >> 20) MiB")
+  private static func tooLarge(_ limit: Int) -> Problem {
+    let size = limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB"
+    return Problem(.contentTooLarge, "tooLarge", "the body can have at most \(size)")
   }
 
   /// A value has up to 16 MiB, and more as JSON.

@@ -4,10 +4,13 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import UserStore
+import UserStoreSync
 import UserStoreText
 
 struct API: HTTPResponder {
   let store: UserStore
+  /// Nil without `--replicas`.
+  let replicas: SyncService?
   let requestGuard: RequestGuard
   let streams: Budget
   let memory: Budget
@@ -101,6 +104,7 @@ struct API: HTTPResponder {
     return switch parts.count {
     case 1: top(parts[0])
     case 2 where parts[0] == "users": user(parts[1])
+    case 2 where parts[0] == "sync": sync(parts[1])
     case 3 where parts[0] == "changes" && parts[2] == "undo":
       Resource(methods: [(.post, { try await undo(parts[1], $0) })])
     default: nil
@@ -116,6 +120,7 @@ struct API: HTTPResponder {
     case "events": Resource(methods: [(.post, post)])
     case "changes": Resource(types: [], methods: [(.get, changes)])
     case "lists": Resource(types: [Self.eventStream], methods: [(.get, list)])
+    case "sync": sync()
     case "consumers": Resource(methods: [(.get, consumers)])
     default: nil
     }
@@ -151,7 +156,7 @@ struct API: HTTPResponder {
   }
 
   /// The problem that answers an error; throws the errors that Hummingbird answers.
-  private func problem(_ error: any Error, _ request: Request) throws -> Problem {
+  func problem(_ error: any Error, _ request: Request) throws -> Problem {
     switch error {
     case let problem as Problem: return problem
     case let error as TextError: return Problem(error)

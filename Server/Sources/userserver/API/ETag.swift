@@ -3,9 +3,11 @@ import Hummingbird
 import UserStore
 import UserStoreText
 
-/// A hash of a user's exact values, which stays the same after a compaction and on a restored copy.
+/// The tag of an answer: a hash of a user's exact values, which stays the same after a compaction and on a restored copy, or a given text.
 struct ETag: Equatable {
   let text: String
+
+  init(_ text: String) { self.text = text }
 
   init(of user: User) { self.init(of: user.json) }
 

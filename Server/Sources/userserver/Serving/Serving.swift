@@ -9,6 +9,7 @@ import Synchronization
 import UnixSignals
 import UserStore
 import UserStorePostgres
+import UserStoreSync
 import UserStoreText
 
 /// Serves a database until a signal.
@@ -29,11 +30,13 @@ struct Serving {
       case .file(let path): try await open(path: path)
       case .postgres(let url): try open(url: url)
       }
+    let replicas = try replicas(of: store, name)
     let shutdown = ShutdownTrigger()
     let requestGuard = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
     let (memory, bell) = (Budget.memory(mebibytes: options.maxMemory), Bell())
     let api = API(
-      store: store, requestGuard: requestGuard, streams: .streams(streams), memory: memory, bell: bell,
+      store: store, replicas: replicas, requestGuard: requestGuard, streams: .streams(streams), memory: memory,
+      bell: bell,
       settings: API.Settings(
         database: name, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
         streamAge: options.streamAge.duration),
@@ -109,6 +112,22 @@ struct Serving {
       return (try UserStore(postgres: configuration), "\(database)", !options.readOnly)
     } catch {
       throw Failure(error, opening: database)
+    }
+  }
+
+  /// What answers replicas; nil without `--replicas`.
+  ///
+  /// Creates tables in a file on the calling thread: as in `open(url:)`, nothing could be delayed.
+  private func replicas(of store: UserStore, _ name: String) throws(Failure) -> SyncService? {
+    if !options.replicas { return nil }
+    do throws(StoreError) { return try SyncService(store) } catch {
+      let message = "\(name) cannot be followed by replicas: \(error.message)"
+      switch error.code {
+      case .readOnly, .noPermission:
+        throw Failure(77, message, hint: "start userserver --replicas once without --read-only")
+      case .schemaTooOld: throw Failure(65, message, hint: error.hint ?? "ask its owner to run usertool init")
+      default: throw Failure(1, message, hint: error.hint)
+      }
     }
   }
 

@@ -14,9 +14,11 @@ final class ResponseStream: @unchecked Sendable {
 
   init(_ writer: any ResponseBodyWriter, to channel: (any Channel)?) { (self.writer, self.channel) = (writer, channel) }
 
-  /// Sends text; waits while the client is slower, so that unsent data does not accumulate.
-  func write(_ text: String) async throws {
-    var rest = text.utf8[...]
+  func write(_ text: String) async throws { try await write(text.utf8) }
+
+  /// Sends bytes; waits while the client is slower, so that unsent data does not accumulate.
+  func write(_ bytes: some Collection<UInt8>) async throws {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let part = rest.prefix(Self.partLength)
       rest = rest[part.endIndex...]

@@ -12,7 +12,7 @@ HEADERS = ({}, {"Accept": "image/png"}, {"Content-Type": "text/plain"}, {"Conten
 
 
 class Description(TestCase):
-    @served("--max-streams", "100")
+    @served("--replicas", "--max-streams", "100")
     def test_every_status_is_described(self, server):
         server.add()
         paths = {path: {method: operation for method, operation in item.items() if method != "parameters"}

@@ -1,6 +1,8 @@
 """The server behind nginx, with the sample of the README."""
 
 import contextlib
+import gzip
+import json
 import pathlib
 import re
 import socket
@@ -46,7 +48,7 @@ class Proxy(TestCase):
             return False
 
     def test_the_sample_lets_everything_through(self):
-        with Server("--host", "users.example.com", "--heartbeat", "1s") as server, self.nginx(server) as port:
+        with Server("--host", "users.example.com", "--heartbeat", "1s", "--replicas") as server, self.nginx(server) as port:
             server.url, server.port = "http://users.example.com", port
             host = {"Host": "users.example.com"}
             added = server.request("POST", "/users", {"name": "NIX"}, host)
@@ -61,3 +63,7 @@ class Proxy(TestCase):
                 stream.wait("progress")
                 write = server.request("PATCH", "/users/1", {"set": {"age": 42}}, host).json()
                 self.assertEqual(stream.set().data["revision"], write["revision"])
+            page = server.request("GET", f"/sync/changes?after={added.json()['cursor']}&wait=25", headers={**host, "Accept-Encoding": "gzip"})
+            self.assertEqual((page.status, page.headers["content-encoding"]), (200, "gzip"))
+            lines = gzip.decompress(page.body).decode().split("\n")
+            self.assertEqual([json.loads(line)["op"] for line in lines[:-1]], ["changes", "update", "set", "update", "set", "end"])

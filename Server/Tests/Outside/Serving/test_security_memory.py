@@ -20,7 +20,7 @@ def small(method, path, body=None, **headers):
     return lambda number: (method, path, body, headers)
 
 
-# What a client asks for in each operation of the description, by the number of the client.
+# What a client asks for in each operation of the description, by the number of the client. OLDEST is the start of the log.
 OPERATIONS = {
     "GET /": [small("GET", "/")],
     "GET /screens": [small("GET", "/screens")],
@@ -43,6 +43,15 @@ OPERATIONS = {
         small("GET", "/changes?after=oldest", Accept="application/json"),
         small("GET", "/changes?after=oldest&wait=25", Accept="application/json"),
     ],
+    "GET /sync": [small("GET", "/sync")],
+    "GET /sync/users": [small("GET", "/sync/users?from=OLDEST")],
+    "POST /sync/users": [small("POST", "/sync/users?from=OLDEST", {"users": [1, 2, 3]}, **JSON)],
+    "GET /sync/changes": [small("GET", "/sync/changes?after=OLDEST"), small("GET", "/sync/changes?after=OLDEST&wait=25")],
+    "POST /sync/changes": [
+        small("POST", "/sync/changes?after=OLDEST", {"users": [1, 2, 3]}, **JSON),
+        # The body and its ids count while it waits.
+        small("POST", "/sync/changes?after=OLDEST&wait=25", {"users": list(range(1, 10_001))}, **JSON),
+    ],
     "POST /users": [lambda number: ("POST", "/users", {"name": "x", "text": "x" * SIZE}, JSON)],
     "PUT /users/{id}": [lambda number: ("PUT", "/users/1", {"name": "x", "text": "x" * SIZE}, {**JSON, "If-Match": "*"})],
     "PATCH /users/{id}": [
@@ -59,7 +68,9 @@ OPERATIONS = {
 class EveryOperation(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = cls.enterClassContext(Server("--max-memory", "64"))
+        cls.server = cls.enterClassContext(Server("--replicas", "--max-memory", "64"))
+        with cls.server.stream("/changes?after=oldest&limit=1", accept="application/jsonl") as stream:
+            cls.oldest = stream.headers["change-cursor"]
         for number in range(16):
             cls.server.add(f"u{number}", n=number)
         sql(cls.server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(?)) FROM users", (SIZE // 2,),
@@ -77,9 +88,12 @@ class EveryOperation(TestCase):
     def test_other_reading(self):
         self.ask([name for name in OPERATIONS if name.startswith("GET") and name != "GET /users"], READERS)
 
+    def test_some_users_for_replicas(self):
+        self.ask([name for name in OPERATIONS if name.startswith("POST /sync")], READERS)
+
     @long
     def test_writing(self):
-        self.ask([name for name in OPERATIONS if not name.startswith("GET")], WRITERS)
+        self.ask([name for name in OPERATIONS if not name.startswith(("GET", "POST /sync"))], WRITERS)
 
     def ask(self, names, count):
         for name in names:
@@ -99,7 +113,7 @@ class EveryOperation(TestCase):
                 data = b"" if body is None else json.dumps(body).encode()
                 fields = {**headers, **({"Content-Length": len(data)} if data else {})}
                 raw.socket.setblocking(False)
-                raw.pending = server.head(method, path, fields) + data
+                raw.pending = server.head(method, path.replace("OLDEST", self.oldest), fields) + data
             self.send(raws)
             for raw in raws:
                 raw.head(within=120)
