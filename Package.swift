@@ -122,7 +122,7 @@ let package = Package(
     ),
     .testTarget(
       name: "UserStorePostgresTests",
-      dependencies: ["UserStore", "UserStorePostgres"],
+      dependencies: ["UserStore", "UserStorePostgres", "UserStoreSync"],
       swiftSettings: settings
     ),
     // The examples of the README and the articles, as a program outside of this package compiles them.

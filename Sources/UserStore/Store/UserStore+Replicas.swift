@@ -1,16 +1,15 @@
 // What the target UserStoreSync needs of the library beside sessions and the log.
 
 extension UserStore {
-  /// Creates the tables of a server in a file that has none.
+  /// Lets replicas follow the store; a file gets the tables for that.
   package func prepareServer() throws(StoreError) {
     let server = try reader.reading { transaction throws(StoreError) in try transaction.session.server() }
     if server != nil { return }
-    guard engine is SQLiteEngine else {
-      throw StoreError(
-        .schemaTooOld, "the schema has no tables for replicas: its owner has to open it with this version once")
-    }
     try writable(writer).writing { transaction throws(StoreError) in
-      _ = try PartTables(transaction.session).create(.server)
+      guard let session = try transaction.session as? any ReplicatedSession else {
+        throw StoreError(.unsupported, "replicas cannot follow a store of this engine")
+      }
+      try session.serveReplicas()
     }
   }
 

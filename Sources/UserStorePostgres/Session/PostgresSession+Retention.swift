@@ -5,6 +5,16 @@ extension PostgresSession: ReplicatedSession {
   private static let selectPurged = PostgresStatement(
     "read the log", "SELECT user_id FROM userstore.purged ORDER BY user_id")
 
+  private static let serveReplicas = PostgresStatement("serve replicas", "SELECT userstore.serve_replicas()")
+
+  func serveReplicas() throws(StoreError) {
+    do throws(StoreError) { try run(Self.serveReplicas) } catch
+      where error.postgres?.kind == .server(.undefinedFunction)
+    {
+      throw .needsMigration("tables for replicas", error)
+    }
+  }
+
   func replication() throws(StoreError) -> (identity: Int64, purged: [Int64])? {
     let hasTables = try first(Self.hasServer) { $0.bool(0) } == true
     guard hasTables, let identity = try first(Self.selectIdentity, make: { $0.int8(0) }) else { return nil }

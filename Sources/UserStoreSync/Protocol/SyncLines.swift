@@ -68,7 +68,8 @@ struct UsersPage {
     (cursor, grant) = (try Cursor(head.text("cursor")), try head.text("grant"))
     while let line = try lines.next() {
       if case .integer(let id)? = line.values.first?.value, line.values[0].name == "id" {
-        users.append((id, line.values.dropFirst().filter { !$0.value.isNull }.map { ($0.name, $0.value) }))
+        users.append(
+          (id, line.values.dropFirst().filter { !$0.value.isNull && $0.name != "id" }.map { ($0.name, $0.value) }))
       } else if line.operation == "end" {
         hasMore = try line.flag("more")
         if case .integer(let id) = try line.value("last") { last = id }
@@ -119,7 +120,10 @@ struct ChangesPage {
 
 extension SyncRow {
   /// Creates a row; nil for an operation that this version does not know.
+  ///
+  /// Only a program that turns checks off can store an attribute `id`, which no other file accepts.
   fileprivate init?(_ line: Line) throws {
+    if case .text("id")? = try? line.value("attribute") { return nil }
     switch line.operation {
     case "insert": self = .added(try line.integer("user"), try line.attribute, try line.value("new"))
     case "update":

@@ -21,7 +21,12 @@ package struct PartTables {
   /// Runs a statement, and returns how many rows it has changed, without those that triggers changed.
   @discardableResult
   package func run(_ sql: SQL, _ values: StoredValue...) throws(StoreError) -> Int {
-    try own.connection.run(sql, values)
+    do throws(StoreError) { try own.connection.run(sql, values) } catch {
+      guard (error.cause as? SQLiteError)?.message == SQLiteError.violatedKey else { throw error }
+      throw StoreError(
+        .stillReferenced, "a user that the server has removed cannot be removed: another table refers to it",
+        cause: error)
+    }
     return own.connection.changedRows
   }
 

@@ -103,6 +103,8 @@ extension SQLiteSession {
   private static let selectIdentity = SQL("read the log", "SELECT identity FROM userstore_server")
   private static let selectPurged = SQL("read the log", "SELECT user FROM userstore_purged ORDER BY user")
 
+  func serveReplicas() throws(StoreError) { _ = try SchemaPart.server.create(on: connection) }
+
   func replication() throws(StoreError) -> (identity: Int64, purged: [Int64])? {
     guard try SchemaPart.server.exists(on: connection),
       let identity = try connection.first(Self.selectIdentity, make: { $0.integer(0) })
