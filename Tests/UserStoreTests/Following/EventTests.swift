@@ -159,10 +159,11 @@ import Testing
   }
 
   // Closures, because the output has the arguments of a test: 16 MiB would be 50 MB of text.
-  @Test(arguments: [
-    { ("", .null) }, { (String(repeating: "x", count: 201), .null) }, { ("a\nb", .null) }, { ("x", .real(.nan)) },
-    { ("x", .blob(Array(repeating: 0, count: Limits.valueBytes + 1))) },
-  ] as [@Sendable () -> (String, StoredValue)])
+  @Test(
+    arguments: [
+      { ("", .null) }, { (String(repeating: "x", count: 201), .null) }, { ("a\nb", .null) }, { ("x", .real(.nan)) },
+      { ("x", .blob(Array(repeating: 0, count: Limits.valueBytes + 1))) },
+    ] as [@Sendable () -> (String, StoredValue)])
   func `a bad event is refused, and the write goes on`(_ event: @Sendable () -> (String, StoredValue)) throws {
     let (name, payload) = event()
     let before = try store.read { try $0.cursor }

@@ -26,7 +26,9 @@ final class EncodedValue {
     depth = (parent?.depth ?? 0) + (key == nil ? 0 : 1)
   }
 
-  /// The keys that lead to the value. It is made when it is asked for: a path in each value takes longer than the rest of the encoding.
+  /// The keys that lead to the value.
+  ///
+  /// It is made when it is asked for: a path in each value takes longer than the rest of the encoding.
   var path: [any CodingKey] { (parent?.path ?? []) + (key.map { [$0] } ?? []) }
 
   /// The members of the root by attribute, null for those that are nil; nil if it is a single value or a list.
