@@ -2,7 +2,9 @@
 ///
 /// The root is the profile, its members are attributes, and what they contain becomes JSON text.
 final class EncodedValue {
-  /// What was encoded. Text, numbers, and Booleans need no object of their own: most members are one of them.
+  /// What was encoded.
+  ///
+  /// Text, numbers, and Booleans need no object of their own: most members are one of them.
   enum Content {
     case nothing
     case bool(Bool)
