@@ -45,16 +45,20 @@ extension UserStore.Transaction {
 }
 
 extension Session {
-  /// Removes the values of a removed user from the log, in the open write transaction, and notes it; has no effect if the user exists.
+  /// Removes the values of a removed user from the log, in the open write transaction, and notes it if there were any or replicas follow
+  /// this store; has no effect if the user exists.
   package func purge(_ user: User.ID) throws(StoreError) {
     if try !value(.name, of: user).isNull { return }
-    var position: Int64?
+    var (position, isNews): (Int64?, Bool) = (nil, try server() != nil)
     while true {
       let step = try PurgeStep(of: user, after: position, self)
-      if step.count > 0 { try step.perform(self) }
+      if step.count > 0 {
+        try step.perform(self)
+        isNews = true
+      }
       if step.isLast { break }
       position = step.position
     }
-    try append(.purged(user))
+    if isNews { try append(.purged(user)) }
   }
 }

@@ -101,7 +101,7 @@ public final class SyncService: Sendable {
     let hex = String(UInt64(bitPattern: server.identity), radix: 16)
     let state = ServerState(
       identity: String(repeating: "0", count: 16 - hex.count) + hex, cursor: try users.cursor, grant: scope.grant,
-      count: try users.count(), purged: server.purged.filter { scope.shows(User.ID($0)) })
+      count: try users.count(), purged: server.purged)
     return SyncAnswer(contentType: "application/json", body: state.json.bytes)
   }
 
@@ -230,7 +230,7 @@ private struct ChangesAnswer {
   mutating func append(_ found: LogPart, _ scope: SyncService.Scope) {
     let pieces = found.pieces.prefix(scope.limits.sets)
     for piece in pieces {
-      let shown = piece.entries.filter { scope.shows($0.user) }
+      let shown = piece.entries.filter { $0.isPurge || scope.shows($0.user) }
       for entry in shown { lines.append(entry.json) }
       // The last part of a huge set has its end, even if only earlier parts show anything.
       if let end = piece.end, !shown.isEmpty || piece.isContinued {
@@ -266,6 +266,9 @@ private struct ChangesAnswer {
 }
 
 extension LogPart.Entry {
+  /// Every reader sees a purge: it may have had the user before, and the id is all that it says.
+  fileprivate var isPurge: Bool { if case .purged = self { true } else { false } }
+
   /// The user that the entry is about.
   fileprivate var user: User.ID? {
     switch self {

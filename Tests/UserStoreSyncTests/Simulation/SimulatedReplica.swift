@@ -128,7 +128,7 @@ final class SimulatedReplica {
     try !isCopying && cursor == server.end && shown.grant == server.grant
   }
 
-  /// No value of a purged user is in the log of a replica that has read everything.
+  /// No value of a purged user is in the log of a replica that has read everything, also of one that it had only earlier.
   func judgePurges(_ server: SimulatedServer) throws {
     for user in server.erased {
       let rows = try plain.integer(
