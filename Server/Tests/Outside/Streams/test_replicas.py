@@ -4,8 +4,7 @@ import json
 import random
 import signal
 
-from support import Late, Server, TestCase, at, eventually, on_files, parse, served, sql, usertool
-from support import POSTGRES
+from support import POSTGRES, Server, TestCase, at, eventually, on_files, parse, served, sql, usertool
 
 LINES = {"Accept": "application/jsonl"}
 SYNC = ("/sync", "/sync/users", "/sync/changes")
