@@ -35,7 +35,7 @@ extension Reader {
         let session = try transaction.session
         let end = try session.verify(cursor)
         if let also { _ = try session.verify(also) }
-        if let part { try Self.verify(part, after: cursor, through: end, session) }
+        if let part { try Self.verify(part, after: cursor, session) }
         let start = part ?? cursor
         let head = try session.logEnd()
         let page = try LogPage(after: start, through: end, session, pages: self)
@@ -51,14 +51,12 @@ extension Reader {
     }
   }
 
-  /// Checks a row within the set that follows a verified cursor; not every engine gives such a row a random number.
-  private static func verify(
-    _ part: Cursor, after cursor: Cursor, through end: Int64, _ session: any Session
-  ) throws(StoreError) {
-    let nonce = try session.logState(at: part.revision.rawValue, of: nil).nonce
-    guard part.epoch == cursor.epoch, part.revision > cursor.revision, part.revision.rawValue <= end,
-      nonce == nil || nonce == part.nonce
-    else { throw StoreError(.diverged, "the log does not continue within the set after \(cursor.revision)") }
+  /// Checks a row within the set that follows a verified cursor.
+  private static func verify(_ part: Cursor, after cursor: Cursor, _ session: any Session) throws(StoreError) {
+    guard part.revision > cursor.revision else {
+      throw StoreError(.diverged, "the revision \(part.revision) is not within the set after \(cursor.revision)")
+    }
+    _ = try session.verify(part)
   }
 
   private static func part(
@@ -66,14 +64,17 @@ extension Reader {
     isContinued: Bool
   ) throws(StoreError) -> LogPart {
     let rows = try session.rows(withoutGapAfter: start.revision.rawValue, through: set.revision.rawValue)
-    guard let last = rows.last else { throw StoreError(.corrupt, "the log has no rows after \(start.revision)") }
+    // A row within a set has no random number of its own on every engine.
+    guard let last = rows.last, let end = try session.cursor(at: last.sequence) else {
+      throw StoreError(.corrupt, "the log has no rows after \(start.revision)")
+    }
     let isWhole = last.sequence == set.revision.rawValue
     let piece = LogPart.Piece(
       entries: rows.entries.all, end: isWhole ? set.cursor : nil, origin: isWhole ? set.origin : nil,
       isContinued: isContinued)
     return LogPart(
       pieces: [piece], position: isWhole ? set.cursor : place.cursor,
-      part: isWhole ? nil : Cursor(epoch: start.epoch, revision: last.sequence, nonce: last.nonce), head: place.head)
+      part: isWhole ? nil : end, head: place.head)
   }
 }
 
