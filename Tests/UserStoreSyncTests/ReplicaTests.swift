@@ -254,8 +254,16 @@ import UserStore
     func tag(_ request: SyncRequest) async throws -> String? { try await service.answer(request).etag }
     let request = SyncRequest(.changes(after: start, part: nil, also: nil, wait: 0))
     let first = try #require(try await tag(request))
-    #expect(first.hasPrefix("W/\"\(start)-v1-"))
+    #expect(first.hasPrefix("W/\"\(start)-"))
+    let id = try await server.write { try $0.add(name: "last") }
     #expect(try await tag(request) == first)
+    // A cache must not go on with values that were purged.
+    let gone = try #require(try await server.ids(named: "n0").first)
+    try await server.write { _ = try $0.remove(gone) }
+    #expect(try await tag(request) == first)
+    try await server.purge(gone)
+    #expect(try await tag(request) != first)
+    try await server.write { _ = try $0.remove(id) }
     #expect(try await tag(SyncRequest(.changes(after: start, part: nil, also: start, wait: 0))) == nil)
     #expect(try await tag(SyncRequest(.changes(after: start, part: nil, also: nil, wait: 0), users: [1])) == nil)
     let end = try await server.read { try $0.cursor }

@@ -10,7 +10,14 @@ package struct Migration: Sendable {
     self.number = number
     self.name = name
     sql = String(decoding: bytes, as: UTF8.self)
-    let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    fingerprint = String(hash, radix: 16)
+    fingerprint = bytes.fingerprint
+  }
+}
+
+extension Sequence<UInt8> {
+  /// 64-bit FNV-1a in hexadecimal digits: it differs if the bytes do, except by an attack.
+  package var fingerprint: String {
+    let hash = reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
   }
 }

@@ -190,7 +190,7 @@ public final class SyncService: Sendable {
 public struct SyncAnswer: Sendable {
   /// The type of the body: `application/json` or `application/jsonl`.
   public let contentType: String
-  /// A tag of an answer that never changes; nil for one that may be another one next time.
+  /// A tag of an answer that only a purge changes, and with it the tag; nil for one that may be another one next time.
   public let etag: String?
   /// The body.
   public let body: [UInt8]
@@ -257,11 +257,10 @@ private struct ChangesAnswer {
       ("op", .text("end")), ("cursor", text(cursor)), ("part", text(part)), ("more", .bool(hasMore)),
       ("head", text(head)),
     ])
-    // A full page of the past: only the end of the log, which it names too, may be another one later.
+    // A full page of the past: later, only a purge changes its lines, and the end of the log, which it names too, may be another one.
     let isPast = hasMore && asked.also == nil && scope.showsAll
-    let etag = "W/\"\(asked.part ?? asked.after)-\(part ?? cursor)\""
-    return SyncAnswer(
-      contentType: SyncAnswer.lines, etag: isPast ? etag : nil, body: whole.bytes + lines.bytes + end.bytes)
+    let etag = isPast ? "W/\"\(asked.part ?? asked.after)-\(lines.bytes.fingerprint)\"" : nil
+    return SyncAnswer(contentType: SyncAnswer.lines, etag: etag, body: whole.bytes + lines.bytes + end.bytes)
   }
 }
 
