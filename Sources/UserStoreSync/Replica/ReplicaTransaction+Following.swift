@@ -8,9 +8,6 @@ extension ReplicaTransaction {
   private static let selectParts = SQL(
     "write to the replica",
     "SELECT id, op, user, attribute, old, new FROM userstore_parts WHERE id > ?1 ORDER BY id LIMIT 1000")
-  private static let selectAttributes = SQL(
-    "write to the replica", "SELECT name FROM attributes WHERE user_id = ?1")
-
   /// Applies the sets of a page; returns whether a user was purged.
   mutating func follow(_ page: ChangesPage) throws(StoreError) -> Bool {
     // No place in the log says when access has changed.
@@ -59,16 +56,9 @@ extension ReplicaTransaction {
 
   /// Makes the record exactly this name; what else an addition has follows.
   private func add(_ id: Int64, _ name: StoredValue) throws(StoreError) {
-    let user = User.ID(id)
-    if try session.value(.name, of: user).isNull {
-      _ = try session.insertUser(user, name: name, hairColor: .null)
-      return
-    }
-    for attribute in try tables.all(Self.selectAttributes, .integer(id), columns: 1) {
-      _ = try session.put(AttributeName(String(storedValue: attribute[0]) ?? ""), of: user, .null)
-    }
-    _ = try session.put(.hairColor, of: user, .null)
-    _ = try session.put(.name, of: user, name)
+    // The server's log removes a user before it adds one with the same id.
+    _ = try session.removeUser(User.ID(id))
+    _ = try session.insertUser(User.ID(id), name: name, hairColor: .null)
   }
 
   func purge(_ id: Int64) throws(StoreError) { try session.purge(User.ID(id)) }

@@ -150,12 +150,15 @@ final class SimulatedReplica {
     ]
     let statement = statements[number % statements.count]
     let other = try PlainConnection(path, busyTimeout: 1_000)
+    let end = try other.end()
     do { try other.run(statement) } catch {
       guard "\(error)".contains("this store is a replica") else { throw error }
       return
     }
     // Nothing to change.
-    guard try LogCheck.tables(of: plain) == replayed.records else { throw Wrong("\(path) was written: \(statement)") }
+    guard try LogCheck.tables(of: plain) == replayed.records, try other.end() == end else {
+      throw Wrong("\(path) was written: \(statement)")
+    }
   }
 
   /// Somebody removes the triggers that refuse writes, and writes.

@@ -292,7 +292,9 @@ final class World {
 
   private func writeHugely(_ id: Int64) throws {
     note("huge sets")
+    let first = value()
     try server.write(origin: "huge") { transaction in
+      try transaction.set(AttributeName("b"), of: User.ID(id), to: first)
       for number in 0..<1_300 {
         try transaction.set(AttributeName("a"), of: User.ID(id), to: .integer(Int64(number + 10)))
       }
