@@ -46,11 +46,11 @@ import Testing
     cp bin/jq sync-elsewhere; chmod +x bin/* sync-elsewhere
     """
 
-  /// Ends a watch, and a command that waits for input.
+  /// Ends a watch, a replica, and a command that waits for input.
   private static let function = """
     usertool() {
       case " $* " in
-        *" watch "* | *" --follow "*) command usertool "$@" --timeout 1ms < /dev/null; [ $? = 124 ] ;;
+        *" watch "* | *" --follow "* | *" follow "*) command usertool "$@" --timeout 1ms < /dev/null; [ $? = 124 ] ;;
         *" import - "*) command usertool "$@" ;;
         *) command usertool "$@" < /dev/null ;;
       esac
