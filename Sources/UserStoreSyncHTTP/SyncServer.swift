@@ -84,7 +84,9 @@ public final class SyncServer: SyncTransport {
     case nil: return nil
     case .text(let text): return text
     case .file(let path):
-      let text = try String(contentsOfFile: path, encoding: .utf8)
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+        throw Failure(description: "the file with the token, \(path), cannot be read")
+      }
       return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) }
     }
   }

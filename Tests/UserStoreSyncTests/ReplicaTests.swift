@@ -245,6 +245,30 @@ import UserStore
     #expect(!body.contains("Zoë") && !body.contains("hidden"))
   }
 
+  /// A server that never answers; its error for a canceled request is one of its own.
+  private struct SilentTransport: SyncTransport {
+    struct Canceled: Error {}
+
+    let address = "silent"
+    let asked: AsyncStream<Void>.Continuation
+
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
+      asked.yield()
+      for await _ in AsyncStream<Void>.makeStream().stream {}
+      throw Canceled()
+    }
+  }
+
+  @Test func `a canceled replica returns, and shows no failure of its last request`() async throws {
+    let (asked, continuation) = AsyncStream<Void>.makeStream()
+    let replica = try replica(of: open(), through: SilentTransport(asked: continuation))
+    let running = Task { try await replica.run() }
+    for await _ in asked { break }
+    running.cancel()
+    try await running.value
+    #expect(replica.state.value == .copying(done: 0, of: 0))
+  }
+
   @Test func `full pages about all users have a tag, others have none`() async throws {
     let start = try await server.read { try $0.cursor }
     for number in 0..<3 { try await server.write { _ = try $0.add(name: "n\(number)") } }

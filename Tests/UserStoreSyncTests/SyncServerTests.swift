@@ -59,6 +59,12 @@ import UserStoreSyncHTTP
     await #expect(throws: (any Error).self) { try await SyncServer(small.address + "/c").send(SyncRequest(.server)) }
   }
 
+  @Test func `a token that cannot be read is named`() async throws {
+    let server = try SyncServer("http://127.0.0.1:9", token: .file("/nowhere/token"))
+    let error = await #expect(throws: (any Error).self) { try await server.send(SyncRequest(.server)) }
+    #expect("\(try #require(error))" == "the file with the token, /nowhere/token, cannot be read")
+  }
+
   @Test func `an answer that is cut off is an error`() async throws {
     let small = try SmallServer { _ in Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf".utf8) }
     let server = try SyncServer(small.address)

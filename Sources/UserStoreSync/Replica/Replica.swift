@@ -195,7 +195,8 @@ public final class Replica: Sendable {
       } catch is CancellationError {
         return
       } catch {
-        if StoreError.Code.closed ~= error { return }
+        // A transport may have an error of its own for a request that was canceled.
+        if Task.isCancelled || StoreError.Code.closed ~= error { return }
         try await pause(after: error, &attempts)
       }
     }
