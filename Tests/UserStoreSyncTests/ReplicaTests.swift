@@ -245,6 +245,35 @@ import UserStore
     #expect(!body.contains("Zoë") && !body.contains("hidden"))
   }
 
+  /// Passes requests on, and shows them to a test.
+  private struct Recording: SyncTransport {
+    let next: DirectTransport
+    let asked: AsyncStream<SyncRequest>.Continuation
+
+    var address: String { next.address }
+
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
+      asked.yield(request)
+      return try await next.send(request)
+    }
+  }
+
+  @Test func `after a copy, the first answer comes at once, and later ones wait for changes`() async throws {
+    try await server.write { _ = try $0.add(name: "NIX") }
+    let (asked, continuation) = AsyncStream<SyncRequest>.makeStream()
+    let replica = try replica(of: open(), through: Recording(next: DirectTransport(to: service), asked: continuation))
+    let running = Task { try await replica.run() }
+    var requests: [String] = []
+    for await request in asked where request.path == "/sync/changes" {
+      requests.append(request.query)
+      if requests.count == 2 { break }
+    }
+    #expect(requests.map { $0.contains("wait=") } == [false, true])
+    running.cancel()
+    try await running.value
+    #expect(replica.state.value == .following(behind: 0))
+  }
+
   /// A server that never answers; its error for a canceled request is one of its own.
   private struct SilentTransport: SyncTransport {
     struct Canceled: Error {}

@@ -210,7 +210,8 @@ public final class Replica: Sendable {
 
   /// Takes one step; returns whether the replica had reached the end of the server's log.
   private func takeStep(_ attempts: inout Attempts, waits: Bool) async throws -> Bool {
-    let wait = waits ? SyncRequest.longestWait : 0
+    // After a copy or a failure, the first answer comes at once, so that the state is right again.
+    let wait = waits && isFollowing ? SyncRequest.longestWait : 0
     guard let step = try await store.read({ try ReplicaStep.next(in: &$0, wait: wait) }) else {
       try await store.write { try ReplicaStep.begin(in: &$0) }
       return false
@@ -227,7 +228,7 @@ public final class Replica: Sendable {
     try await settle(outcome, &attempts)
     guard case .changes(let page) = answer, step.copy == nil, !outcome.isLate, !outcome.hasBegun else { return false }
     show(.following(behind: outcome.behind))
-    if waits, !page.hasMore, !outcome.hasMoved { try await retries.pauseIfSoon(after: asked) }
+    if wait > 0, !page.hasMore, !outcome.hasMoved { try await retries.pauseIfSoon(after: asked) }
     return !page.hasMore
   }
 
@@ -259,6 +260,8 @@ public final class Replica: Sendable {
     show(.waiting(reason: reason, retryAt: WallClock.milliseconds + Int64(time / .milliseconds(1))))
     try? await retries.sleep(time)
   }
+
+  private var isFollowing: Bool { if case .following = state.value { true } else { false } }
 
   private func show(_ state: State) { if self.state.value != state { source.send(state) } }
 }
