@@ -163,7 +163,10 @@ extension AllTests {
     }
 
     @Test func `a statement that the server works on is waited for, however long it is silent`() throws {
-      let connection = try PostgresConnection(PostgresSettings(relay.address(database)))
+      var settings = PostgresSettings(relay.address(database))
+      // Those of a question and of the lock: on a busy machine, three connections take seconds.
+      (settings.connectTimeout, settings.lockTimeout) = (.seconds(600), nil)
+      let connection = try PostgresConnection(settings)
       let holder = try PostgresConnection(PostgresSettings(Server.address(database)))
       try holder.run(PostgresStatement(once: "lock", "SELECT pg_advisory_lock(4720)"))
       connection.replyTimeout = Self.short
