@@ -95,12 +95,10 @@ struct LogPage {
       let nonce = try session.logState(at: foreignEnd, of: nil).nonce ?? 0
       append(content(through: foreignEnd), endingAt: foreignEnd, nonce, origin: nil, isForeign: true)
     } else if let setEnd {
-      // The note is the last row before the end.
-      let isPulled = try session.rows(after: setEnd.sequence - 2, through: setEnd.sequence - 1).contains(
-        where: \.isPulled)
       append(
         content(through: setEnd.sequence), endingAt: setEnd.sequence, setEnd.nonce, origin: setEnd.origin,
-        isForeign: setEnd.isForeign, isContinued: setEnd.first <= start, isPulled: isPulled)
+        isForeign: setEnd.isForeign, isContinued: setEnd.first <= start,
+        isPulled: try session.hasPulled(endingAt: setEnd.sequence))
     }
   }
 

@@ -7,6 +7,8 @@ extension PostgresSession: ReplicatedSession {
 
   private static let serveReplicas = PostgresStatement("serve replicas", "SELECT userstore.serve_replicas()")
 
+  func followsServer() -> Bool { false }
+
   func serveReplicas() throws(StoreError) {
     do throws(StoreError) { try run(Self.serveReplicas) } catch
       where error.postgres?.kind == .server(.undefinedFunction)

@@ -105,6 +105,8 @@ extension SQLiteSession {
 
   func serveReplicas() throws(StoreError) { _ = try SchemaPart.server.create(on: connection) }
 
+  func followsServer() throws(StoreError) -> Bool { try SchemaPart.replica.exists(on: connection) }
+
   func replication() throws(StoreError) -> (identity: Int64, purged: [Int64])? {
     guard try SchemaPart.server.exists(on: connection),
       let identity = try connection.first(Self.selectIdentity, make: { $0.integer(0) })
