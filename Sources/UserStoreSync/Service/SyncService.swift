@@ -6,7 +6,7 @@ public import UserStore
 ///     let answer = try await service.answer(SyncRequest(path: "/sync/changes", query: query, body: body))
 ///
 /// An answer is made in short reads, and has about a megabyte: a replica that reads slowly holds no transaction open. The store can
-/// have either engine. Whoever can send a request can read all users: check that before.
+/// have either engine. It shows all users to every request: check before who asks.
 public final class SyncService: Sendable {
   private let store: UserStore
   private let limits: Limits

@@ -40,7 +40,7 @@ extension PlainConnection {
 extension Records {
   func filtered(_ isShown: (Int64) -> Bool) -> Records { filter { isShown($0.key) } }
 
-  /// What a row of a log makes of the records.
+  /// Applies a row of a log to the records.
   mutating func apply(op: Int64, user: Int64, attribute: [UInt8], old: PlainValue, new: PlainValue) {
     let field = LoggedChange.Field(attribute)
     switch (op, field) {

@@ -22,9 +22,10 @@ import UserStore
     return world.counts
   }
 
-  /// Each rule is broken once: some history must be wrong.
+  /// Some history must be wrong if a rule is broken.
   @Test(arguments: Fault.allCases) func `a broken rule is noticed`(_ fault: Fault) async throws {
-    for seed in Seed.base..<Seed.base + 150 {
+    // One of some dozens notices the rarest; so many that no choice of seeds misses it.
+    for seed in Seed.base..<Seed.base + 2_000 {
       do { _ = try await Self.history(seed, fault: fault, steps: 150) } catch let wrong as Wrong {
         print("\(fault.rawValue): seed \(seed): \(wrong.description.prefix(200))")
         return
