@@ -28,13 +28,21 @@ public import Observation
   private let isRow: Bool
   private let write: Write
   private var values: [AttributeName: StoredValue] = [:]
-  /// The values that were set and are not yet committed, with the number of writes on their way.
-  private var edits: [AttributeName: (value: StoredValue, writes: Int)] = [:]
+  /// The values that were set and are not yet committed.
+  private var edits: [AttributeName: Edit] = [:]
   private var refusal: StoreError?
   private var progress = CatchUp<ChangeSet>()
   /// The last read that was begun: an older state must not replace a newer one.
-  private var repairing: Task<Void, Never>?
+  private var repairing: Task<Bool, Never>?
   private var registration: SubscriptionToken?
+
+  private struct Edit {
+    let value: StoredValue
+    /// The number of writes of the attribute on their way.
+    var writes: Int
+    /// Whether a set with the value was received.
+    var isReceived = false
+  }
 
   /// A user as currently stored, and the last round that it includes.
   typealias Current = (user: User?, round: Int128)
@@ -110,7 +118,7 @@ public import Observation
 
   private func set(_ name: AttributeName, to value: StoredValue) {
     registrar.withMutation(of: self, keyPath: \.[stored: name]) {
-      edits[name] = (value, (edits[name]?.writes ?? 0) + 1)
+      edits[name] = Edit(value: value, writes: (edits[name]?.writes ?? 0) + 1)
     }
     write(id, name, value) { [weak self] error in
       Task { @MainActor in await self?.finishWrite(of: name, error) }
@@ -122,15 +130,20 @@ public import Observation
     if error != nil || refusal != nil {
       registrar.withMutation(of: self, keyPath: \.lastError) { refusal = error.map { StoreError($0) } }
     }
+    var isRead = true
     if edits[name]?.writes == 1, !isRow {
       // The sets that were committed may still be on their way to the main actor: older values would flash.
-      await repair()
+      isRead = await repair()
     }
     // If it was set again meanwhile, that edit stays.
-    if let edit = edits[name], edit.writes > 1 {
+    guard let edit = edits[name], edit.writes == 1 else {
       edits[name]?.writes -= 1
-    } else {
-      registrar.withMutation(of: self, keyPath: \.[stored: name]) { edits[name] = nil }
+      return
+    }
+    registrar.withMutation(of: self, keyPath: \.[stored: name]) {
+      // The store may have been closed after the commit: then the set does not arrive.
+      if !isRead, error == nil, !edit.isReceived { values[name] = edit.value.isNull ? nil : edit.value }
+      edits[name] = nil
     }
   }
 
@@ -148,7 +161,10 @@ public import Observation
       return false
     }
     var new = values
-    for change in changes.joined() { new[change.attribute] = change.new.isNull ? nil : change.new }
+    for change in changes.joined() {
+      new[change.attribute] = change.new.isNull ? nil : change.new
+      if edits[change.attribute]?.value == change.new { edits[change.attribute]?.isReceived = true }
+    }
     progress.advance(through: last.position)
     replace(by: new)
     return true
@@ -158,21 +174,25 @@ public import Observation
   func reload() async throws { finish(try await readLater()) }
 
   /// Reads the user again, after a read that is under way; if that fails, reports the error, and the next change tries again.
-  private func repair() async {
+  ///
+  /// - Returns: Whether it was read.
+  @discardableResult private func repair() async -> Bool {
     let task = Task { [weak self, repairing] in
-      await repairing?.value
-      await self?.readAgain()
+      _ = await repairing?.value
+      return await self?.readAgain() ?? false
     }
     repairing = task
-    await task.value
+    return await task.value
   }
 
-  private func readAgain() async {
+  private func readAgain() async -> Bool {
     progress.beginReading()
     do { try await reload() } catch {
       if !(StoreError.Code.closed ~= error) { handleError(nil, error) }
       progress.fail()
+      return false
     }
+    return true
   }
 
   /// Replaces the values with those that were read, and applies the changes that have arrived since.

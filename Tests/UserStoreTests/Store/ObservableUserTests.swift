@@ -347,6 +347,21 @@ private let age = Attribute<Int>("age")
     #expect(user[age] == nil && user.name == "NIX" && user.lastError?.code == .closed)
   }
 
+  @Test(arguments: [Color("brown"), nil]) func `a value that was committed just before the store was closed stays`(
+    color: Color?
+  ) async throws {
+    // The listeners are another store's, so that the committed set does not arrive.
+    let silent = try UserStore.forTests()
+    let current = try await store.read { (try $0.user(id), Int128(0)) }
+    let user = ObservableUser(id, silent.listeners, write: store.observedWrite) { throw SessionPool.closed }
+    user.finish(current)
+    user.hairColor = color
+    watch("end of the edit") { _ = user.hairColor }
+    await received.reached(1)
+    await turns()
+    #expect(user.hairColor == color && user.lastError == nil)
+  }
+
   @Test func `a binding has a default, and sets what it is given`() async throws {
     let user = try await store.observable(id)
     // As `$user[age, default: 18]` of SwiftUI makes it.
