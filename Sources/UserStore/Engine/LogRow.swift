@@ -103,7 +103,6 @@ extension Sequence<LogRow> {
         entries.events.append(event)
       } else {
         entries.hasNotes = true
-        if let user = row.purged { entries.purged.append((user, row.sequence)) }
         if row.isPulled { entries.isPulled = true }
       }
     }

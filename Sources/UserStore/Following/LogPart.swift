@@ -42,9 +42,12 @@ extension Reader {
         if let set = page.sets.first, set.heldChanges == nil {
           return try Self.part(of: set, after: start, in: session, at: (cursor, head), isContinued: part != nil)
         }
-        let pieces = page.sets.enumerated().map { index, set in
-          LogPart.Piece(
-            entries: set.heldEntries.all, end: set.cursor, origin: set.origin, isContinued: index == 0 && part != nil)
+        var (pieces, position): ([LogPart.Piece], _) = ([], start.revision)
+        for set in page.sets {
+          let entries = try set.allEntries(after: position, in: session)
+          let isContinued = pieces.isEmpty && part != nil
+          pieces.append(LogPart.Piece(entries: entries, end: set.cursor, origin: set.origin, isContinued: isContinued))
+          position = set.revision
         }
         return LogPart(pieces: pieces, position: page.position, part: nil, head: head)
       }
@@ -70,7 +73,7 @@ extension Reader {
     }
     let isWhole = last.sequence == set.revision.rawValue
     let piece = LogPart.Piece(
-      entries: rows.entries.all, end: isWhole ? set.cursor : nil, origin: isWhole ? set.origin : nil,
+      entries: rows.allEntries, end: isWhole ? set.cursor : nil, origin: isWhole ? set.origin : nil,
       isContinued: isContinued)
     return LogPart(
       pieces: [piece], position: isWhole ? set.cursor : place.cursor,
@@ -79,20 +82,24 @@ extension Reader {
 }
 
 extension UserStore.ChangeSet {
-  fileprivate var heldEntries: Entries { if case .held(let entries) = content { entries } else { Entries() } }
+  /// The changes, the events, and the purges of a set that is in memory and starts after a revision.
+  fileprivate func allEntries(
+    after start: UserStore.Revision, in session: any Session
+  ) throws(StoreError) -> [LogPart.Entry] {
+    guard case .held(let entries) = content else { return [] }
+    // Nearly always, there is no note, and no row has to be read again.
+    guard entries.hasNotes else { return entries.merged.map { .entry($0) } }
+    return try session.rows(after: start.rawValue, through: revision.rawValue).allEntries
+  }
 }
 
-extension UserStore.ChangeSet.Entries {
+extension Sequence<LogRow> {
   /// The changes, the events, and the purges, in the order of the log.
-  fileprivate var all: [LogPart.Entry] {
-    if purged.isEmpty { return merged.map { .entry($0) } }
-    var (all, rest): ([LogPart.Entry], ArraySlice<UserStore.Entry>) = ([], merged[...])
-    for purge in purged {
-      let earlier = rest.prefix { $0.sequence < purge.sequence }
-      all += earlier.map { .entry($0) }
-      all.append(.purged(purge.user))
-      rest = rest.dropFirst(earlier.count)
+  fileprivate var allEntries: [LogPart.Entry] {
+    compactMap { row in
+      if row.isEnd { return nil }
+      if !row.isNote { return .entry(.change(row.change)) }
+      return row.event.map { .entry(.event($0)) } ?? row.purged.map { .purged($0) }
     }
-    return all + rest.map { .entry($0) }
   }
 }

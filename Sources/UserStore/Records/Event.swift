@@ -52,8 +52,6 @@ extension UserStore.ChangeSet {
     var events: [Event] = []
     /// Whether there were notes that are not for delivery.
     var hasNotes = false
-    /// The users that were purged, with the rows that note it.
-    var purged: [(user: User.ID, sequence: Int64)] = []
     /// Whether there was the note of a set that a replica has pulled.
     var isPulled = false
 
