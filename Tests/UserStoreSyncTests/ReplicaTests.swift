@@ -7,7 +7,7 @@ import UserStore
 @testable import UserStoreSync
 
 /// A replica as a program uses it.
-@Suite(.timeLimit(.minutes(2))) struct ReplicaTests {
+@Suite(.timeLimit(.minutes(2))) final class ReplicaTests {
   private let folder: String
   private let server: UserStore
   private let service: SyncService
@@ -19,6 +19,8 @@ import UserStore
     server = try UserStore(path: folder + "/server.db", configuration: SimulatedServer.configuration)
     service = try SyncService(server)
   }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   private func open(_ name: String = "replica") throws -> UserStore {
     try UserStore(path: "\(folder)/\(name).db", configuration: SimulatedServer.configuration)
@@ -127,6 +129,24 @@ import UserStore
     try await other.catchUp()
     #expect(try await store.users().map(\.id) == [User.ID(4), User.ID(5)])
     #expect(try await code { _ = try replica(of: store, users: .ids([])) } == .badValue)
+  }
+
+  @Test func `a late answer about an earlier subset is dropped, also at the same cursor`() async throws {
+    let ids = try await server.write { users in try (1...2).map { try users.add(name: "user \($0)") } }
+    let store = try open()
+    try await replica(of: store, users: .ids([ids[0]])).catchUp()
+    let step = try #require(try await store.read { try ReplicaStep.next(in: &$0, wait: 0) })
+    guard case .ask(let request) = step.action else { throw Wrong("it asks nothing") }
+    // The server does not write until the new copy is complete, so that its cursor is that of the question.
+    let all = try replica(of: store)
+    try await all.catchUp()
+    try await server.write { try $0.rename(ids[1], to: "renamed") }
+    let body = try await service.answer(request, for: .all).body
+    let answer = try await ReplicaAnswer(SyncResponse(status: 200, body: body), to: request)
+    let outcome = try await store.write { try step.apply(answer, in: &$0) }
+    #expect(outcome.isLate)
+    try await all.catchUp()
+    #expect(try await store.user(ids[1])?.name == "renamed")
   }
 
   @Test func `other records at the address are refused until they are confirmed`() async throws {

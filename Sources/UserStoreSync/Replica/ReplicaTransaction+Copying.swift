@@ -40,35 +40,34 @@ extension ReplicaTransaction {
     file.copy = copy
   }
 
-  /// Applies sets by value to the users that were staged before the server's state was that of the newest page.
+  /// Applies sets by value to what is staged, until that is the server's state of the newest page.
+  ///
+  /// A user that was added meanwhile is staged here, and again with its page.
   mutating func catchUp(_ page: ChangesPage) throws(StoreError) {
     guard let copy = file.copy else { return }
     guard page.grant == copy.grant else { return try beginCopy() }
-    let last = copy.isStaged ? Int64.max : copy.last ?? .min
-    for set in page.sets { for row in set.rows { try stage(row, through: last) } }
-    for row in page.rest { try stage(row, through: last) }
+    for set in page.sets { for row in set.rows { try stage(row) } }
+    for row in page.rest { try stage(row) }
     // Nothing of a copy is visible, so that a part of a set can be applied.
     file.copy?.position = page.cursor
     file.copy?.part = page.part
   }
 
-  private func stage(_ row: SyncRow, through last: Int64) throws(StoreError) {
+  private func stage(_ row: SyncRow) throws(StoreError) {
     switch row {
     case .added(_, _, .null), .updated(_, _, old: .null, new: .null), .event: break
     case .purged(let id): try tables.run(Self.insertPurge, .integer(id))
     case .added(let id, .name, let name):
-      if id > last { break }
       try tables.run(Self.unstageUser, .integer(id))
       try tables.run(Self.stage, .integer(id), .text("name"), name)
     case .added(let id, let attribute, let value), .updated(let id, let attribute, _, let value):
-      if id > last { break }
       if try tables.first(Self.isStaged, .integer(id), columns: 1) == nil { break }
       if value.isNull {
         try tables.run(Self.unstage, .integer(id), .text(attribute.text))
       } else {
         try tables.run(Self.stage, .integer(id), .text(attribute.text), value)
       }
-    case .removed(let id, .name): if id <= last { try tables.run(Self.unstageUser, .integer(id)) }
+    case .removed(let id, .name): try tables.run(Self.unstageUser, .integer(id))
     case .removed: break
     }
   }

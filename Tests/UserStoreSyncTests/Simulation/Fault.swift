@@ -20,6 +20,8 @@ enum Fault: String, CaseIterable {
   case grantNotCompared
   /// The notes of purges get lost.
   case purgesLost
+  /// Changes whose values were purged are applied.
+  case purgedChangesApplied
   /// Writes past the triggers are not noticed.
   case foreignWritesNotSeen
 
@@ -30,7 +32,7 @@ enum Fault: String, CaseIterable {
     case .copyWithoutCatchingUp: ["subset"]
     case .nonceNotCompared: ["file restore"]
     case .grantNotCompared: ["grant"]
-    case .purgesLost: ["purge"]
+    case .purgesLost, .purgedChangesApplied: ["purge"]
     case .foreignWritesNotSeen: ["tamper"]
     }
   }
@@ -63,6 +65,12 @@ enum Fault: String, CaseIterable {
       lines[0].replace(/"cursor":"[^"]*"/, with: #""cursor":"\#(start)""#)
     case (.grantNotCompared, .changes):
       if step.copy == nil, let grant { lines[0].replace(/"grant":"[^"]*"/, with: #""grant":"\#(grant)""#) }
+    case (.purgedChangesApplied, .changes):
+      lines = lines.map { line in
+        // No replica could apply a name without a value.
+        line.contains(#""attribute":"name""#)
+          ? line : line.replacing(#""old":null,"new":null"#, with: #""old":0,"new":null"#)
+      }
     case (.purgesLost, .changes): lines.removeAll { $0.contains(#""op":"purged""#) }
     case (.purgesLost, .server): lines[0].replace(/"purged":\[[^\]]*\]/, with: #""purged":[]"#)
     default: break
