@@ -62,6 +62,9 @@ final class SimulatedServer {
     // A write that changed nothing, or a restored file: what was true there still is.
     let records = try LogCheck.tables(of: plain)
     erased.subtract(records.keys)
+    // Also one that was added and removed in one set.
+    let added = "SELECT DISTINCT user FROM changes WHERE op = 1 AND attribute = 'name' AND new IS NOT NULL"
+    for row in try plain.run(added) { if case .integer(let user) = row[0] { erased.remove(user) } }
     if history[end] == nil { history[end] = Moment(records: records, events: events, origin: origin) }
   }
 
