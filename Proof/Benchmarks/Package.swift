@@ -17,6 +17,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "UserStore", path: "../..", traits: [.defaults, "GRDB"]),
+    .package(name: "userserver", path: "../../Server"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
@@ -36,6 +37,8 @@ let package = Package(
         "CFloor", "CSQLiteFloor",
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStoreGRDB", package: "UserStore"),
+        .product(name: "UserStoreSync", package: "UserStore"),
+        .product(name: "UserStoreSyncHTTP", package: "UserStore"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),

@@ -9,20 +9,26 @@ struct Follow: ParsableCommand {
   static let configuration = CommandConfiguration(shouldDisplay: false)
   static let ready = "ready\n"
 
-  enum Way: String, ExpressibleByArgument { case userstore, polling, samePlan, lists, peak }
+  enum Way: String, ExpressibleByArgument { case userstore, polling, samePlan, lists, peak, replica }
 
   @Argument var way: Way
   @Argument var path: String
+  /// The server of a replica.
+  @Argument var address = ""
 
   func run() throws {
     switch way {
     case .userstore: show(try listen())
     case .polling: show(try poll())
     case .samePlan: show(try followInC())
+    case .replica:
+      let arrivals = Arrivals()
+      try Replicas.follow(path, address, arrivals, ready: sayReady)
+      show(arrivals.take())
     case .lists: try ListsMillion.follow(open(), ready: sayReady)
     case .peak: try ListsMillion.follow(untilEndOf: open(), ready: sayReady)
     }
-    if way == .lists || way == .peak { print(try ListsMillion.peakMemory()) }
+    if way == .lists || way == .peak { print(try Memory.peak(of: getpid())) }
   }
 
   private func show(_ ages: [Duration]) { for age in ages { print(Int64(age.nanoseconds)) } }

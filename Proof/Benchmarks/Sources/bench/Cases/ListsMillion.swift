@@ -88,12 +88,4 @@ extension ListsMillion {
     ready()
     ended.wait()
   }
-
-  /// The largest resident memory of this process in bytes.
-  static func peakMemory() throws -> Int {
-    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-    let number = line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) }
-    return (number ?? 0) * 1_024
-  }
 }

@@ -4,7 +4,7 @@ import UserStore
 /// A whole process, for which a script that calls `usertool` waits.
 enum WholeProcess {
   static func cases(_ effort: Effort) -> [Case] {
-    guard let usertool = ProcessInfo.processInfo.environment["USERTOOL"] else { return [] }
+    guard let usertool = Program.path("USERTOOL") else { return [] }
     return [
       Case(
         name: "process/rename", operation: "one rename in its own process, full",

@@ -6,9 +6,9 @@ final class Follower {
   private let pipe = Pipe()
 
   /// Starts the process, and returns when it follows.
-  init(_ way: Follow.Way, path: String) throws {
+  init(_ way: Follow.Way, path: String, _ address: String = "") throws {
     process.executableURL = URL(filePath: CommandLine.arguments[0])
-    process.arguments = ["follow", way.rawValue, path]
+    process.arguments = ["follow", way.rawValue, path, address]
     process.standardOutput = pipe
     try process.run()
     let ready = try pipe.fileHandleForReading.read(upToCount: Follow.ready.utf8.count)

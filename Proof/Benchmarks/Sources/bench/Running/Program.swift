@@ -3,6 +3,9 @@ import Foundation
 
 /// Runs other programs.
 enum Program {
+  /// The path of a program that `scripts/bench` has built.
+  static func path(_ variable: String) -> String? { ProcessInfo.processInfo.environment[variable] }
+
   /// Runs a program by its name or path, and returns its standard output without the line end.
   @discardableResult
   static func output(_ arguments: String...) throws -> String {
