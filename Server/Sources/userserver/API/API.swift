@@ -76,7 +76,11 @@ struct API: HTTPResponder {
     do {
       if let preflight = try requestGuard.preflight(request) { return preflight }
       let resource = resource(at: request.uri.path)
-      try requestGuard.check(request, for: resource?.access ?? .token)
+      do throws(Problem) { try requestGuard.check(request, for: resource?.access ?? .token) } catch {
+        // One that is known; without the token, nobody can add one.
+        if request.uri.path.hasPrefix("/sync") { replicas?.noteRefusal(of: request.headers[.userstoreReplica]) }
+        throw error
+      }
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
       let method = request.method == .head ? .get : request.method
       guard let (_, handler) = resource.methods.first(where: { $0.method == method }) else {
@@ -104,7 +108,7 @@ struct API: HTTPResponder {
     return switch parts.count {
     case 1: top(parts[0])
     case 2 where parts[0] == "users": user(parts[1])
-    case 2 where parts[0] == "sync": sync(parts[1])
+    case 2 where parts[0] == "sync": sync(path)
     case 3 where parts[0] == "changes" && parts[2] == "undo":
       Resource(methods: [(.post, { try await undo(parts[1], $0) })])
     default: nil
@@ -120,7 +124,7 @@ struct API: HTTPResponder {
     case "events": Resource(methods: [(.post, post)])
     case "changes": Resource(types: [], methods: [(.get, changes)])
     case "lists": Resource(types: [Self.eventStream], methods: [(.get, list)])
-    case "sync": sync()
+    case "sync", "replicas": sync("/" + name)
     case "consumers": Resource(methods: [(.get, consumers)])
     default: nil
     }

@@ -43,6 +43,7 @@ OPERATIONS = {
         small("GET", "/changes?after=oldest", Accept="application/json"),
         small("GET", "/changes?after=oldest&wait=25", Accept="application/json"),
     ],
+    "GET /replicas": [small("GET", "/replicas")],
     "GET /sync": [small("GET", "/sync")],
     "GET /sync/users": [small("GET", "/sync/users?from=OLDEST")],
     "POST /sync/users": [small("POST", "/sync/users?from=OLDEST", {"users": [1, 2, 3]}, **JSON)],
