@@ -9,13 +9,13 @@ import UserStoreSync
 /// shows what the server knows of them.
 extension API {
   /// One of the resources for replicas; nil if it is none of them.
-  func sync(_ path: String) -> Resource? {
+  func sync(route: String) -> Resource? {
     guard let replicas else { return nil }
     let handler: Resource.Handler = { try await sync($0, replicas) }
-    return switch path {
-    case "/sync", "/replicas": Resource(methods: [(.get, handler)])
+    return switch route {
+    case "/sync", "/replicas": Resource(route: route, methods: [(.get, handler)])
     case "/sync/users", "/sync/changes":
-      Resource(types: ["application/jsonl"], methods: [(.get, handler), (.post, handler)])
+      Resource(route: route, types: ["application/jsonl"], methods: [(.get, handler), (.post, handler)])
     default: nil
     }
   }
