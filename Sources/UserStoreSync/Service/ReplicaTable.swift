@@ -1,6 +1,7 @@
 import UserStore
 
-/// What the service knows of its replicas: in memory, and for a limited number, of which the one that asked first is forgotten.
+/// What the service knows of its replicas: in memory, and for a limited number; of more, those whose last request is the oldest are
+/// forgotten.
 final class ReplicaTable: Sendable {
   struct Key: Hashable {
     let subject: String
@@ -46,8 +47,10 @@ final class ReplicaTable: Sendable {
       if case .server = request.resource {} else { entry.subset = request.users?.count }
       (entry.timestamp, entry.last) = (now(), state.asked)
       state.entries[key] = entry
-      if state.entries.count > limit, let oldest = state.entries.min(by: { $0.value.last < $1.value.last }) {
-        state.entries[oldest.key] = nil
+      if state.entries.count > limit {
+        // Several at once, because finding them takes a while: a client can send one number after the other.
+        let newest = state.entries.sorted { $0.value.last > $1.value.last }.prefix(limit - limit / 10)
+        state.entries = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
       }
       return state.asked
     }

@@ -112,7 +112,7 @@ public final class SyncService: Sendable {
 
   /// The replicas that have sent requests since the service was created, first those that did so last.
   ///
-  /// They are as many as fit in memory: of more than 10,000, the one whose last request is the oldest is forgotten.
+  /// They are in memory. Of more than 10,000, those whose last requests are the oldest are forgotten.
   ///
   /// - Throws: The codes that every read can throw.
   public func replicas() async throws -> [ReplicaInfo] {
