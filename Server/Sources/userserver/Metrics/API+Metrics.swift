@@ -20,7 +20,7 @@ enum Measured {
     "userstore_log_oldest_revision": "The revision before the oldest one in the log.",
     "userstore_log_newest_revision": "The newest revision in the log.",
     "userstore_replicas": "Known replicas, by what they do; silent are those that sent nothing for two minutes.",
-    "userstore_replicas_largest_lag_rows": "How many revisions the last replica is behind, silent ones left out.",
+    "userstore_replicas_largest_lag_rows": "The most revisions that a replica is behind, silent ones left out.",
   ]
 
   static func request(_ route: String, _ method: HTTPRequest.Method, _ status: String, _ duration: Duration) {
