@@ -7,6 +7,7 @@ CREATE TABLE userstore_replica (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   address TEXT NOT NULL,           -- of the server, for messages
   identity TEXT,                   -- of the server's records; null before its first answer
+  producer INTEGER NOT NULL CHECK (producer > 0),  -- random; names the file to the server, and a copy of the file has the same
   users TEXT,                      -- the ids of a subset, ascending, with commas; null: all
   "grant" TEXT,                    -- what the server let be read
   cursor TEXT,                     -- through which the server's log was applied; null before the first copy

@@ -66,6 +66,7 @@ public final class SyncServer: SyncTransport {
     var message = URLRequest(url: url)
     if let token = try text(of: token) { message.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
     message.setValue("UserStore/\(UserStore.version)", forHTTPHeaderField: "User-Agent")
+    if let replica = request.replica { message.setValue(replica, forHTTPHeaderField: SyncRequest.replicaHeader) }
     if let body = request.body {
       message.httpMethod = "POST"
       message.setValue("application/json", forHTTPHeaderField: "Content-Type")

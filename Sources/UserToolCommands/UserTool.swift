@@ -44,7 +44,8 @@ struct UserTool: ParsableCommand {
       BackupCommand.self,
       RestoreCommand.self,
       CheckCommand.self, CompactCommand.self, PurgeCommand.self, ExportCommand.self, ImportCommand.self,
-      FollowCommand.self, ServeCommand.self, DemoCommand.self, CompletionCommand.self, ManualCommand.self,
+      FollowCommand.self, ReplicasCommand.self, ServeCommand.self, DemoCommand.self, CompletionCommand.self,
+      ManualCommand.self,
     ])
 
   static func main() async {

@@ -265,6 +265,42 @@ import UserStore
     #expect(!body.contains("Zoë") && !body.contains("hidden"))
   }
 
+  @Test func `a set that is committed between the first read and the wait ends the wait`() async throws {
+    let cursor = try await server.read { try $0.cursor }
+    let reads = Mutex(0)
+    // Longer than this test may take.
+    let request = SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 100_000))
+    let answer = try await service.answer(request) { read in
+      _ = try await read()
+      let isFirst = reads.withLock { count in
+        count += 1
+        return count == 1
+      }
+      if isFirst { try await server.write { _ = try $0.add(name: "NIX") } }
+    }
+    #expect(String(decoding: answer.body, as: UTF8.self).contains("NIX"))
+    #expect(reads.withLock { $0 } > 1)
+  }
+
+  @Test func `each read has a turn, whose error ends the request`() async throws {
+    struct Full: Error {}
+    let cursor = try await server.read { try $0.cursor }
+    for request in [
+      SyncRequest(.server), SyncRequest(.users(after: nil, from: cursor)), SyncRequest(.replicas),
+      SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 0)),
+      SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 25)),
+    ] {
+      await #expect(throws: Full.self) { try await service.answer(request) { _ in throw Full() } }
+      let bytes = Mutex(0)
+      let body = try await service.answer(request.withoutWait) { read in
+        let count = try await read()
+        bytes.withLock { $0 = count }
+      }.body
+      // The lines at both ends of an answer of changes are short.
+      #expect(bytes.withLock { $0 } > 0 || request.path == "/sync/changes" && body.count < 500)
+    }
+  }
+
   /// Passes requests on, and shows them to a test.
   private struct Recording: SyncTransport {
     let next: DirectTransport

@@ -93,7 +93,9 @@ final class SmallServer: Sendable {
   static func serving(_ service: SyncService) -> Answer {
     { request in
       do {
-        let received = try SyncRequest(path: request.path, query: request.query, body: request.body)
+        let received = try SyncRequest(
+          path: request.path, query: request.query, body: request.body,
+          replica: request.headers.first { $0.hasPrefix("Userstore-Replica: ") }.map { String($0.dropFirst(19)) })
         return answer("200 OK", [], try await service.answer(received).body)
       } catch let error as StoreError {
         return answer("\(SyncResponse(error).status) Problem", [], [])

@@ -1,7 +1,7 @@
 /// Wakes the feeds when there may be more of the log.
 ///
 /// A stream keeps at most one ring until it is read: a feed that wakes reads the log to its end.
-final class Bell: Sendable {
+package final class Bell: Sendable {
   private let state = Lock(State())
 
   private struct State {
@@ -10,10 +10,10 @@ final class Bell: Sendable {
     var isClosed = false
   }
 
-  struct Rings: Sendable {
-    let stream: AsyncStream<Void>
+  package struct Rings: Sendable {
+    package let stream: AsyncStream<Void>
     /// Wakes only this feed.
-    let ring: @Sendable () -> Void
+    package let ring: @Sendable () -> Void
   }
 
   /// The rings from now on, until the stream is released or the store is closed.

@@ -24,6 +24,9 @@ extension UserStore {
   package func logPart(after cursor: Cursor, part: Cursor?, also: Cursor?) async throws -> LogPart {
     try await reader.awaiting { [reader] in try reader.logPart(after: cursor, part: part, also: also) }
   }
+
+  /// A stream with an element whenever there may be more of the log from now on, until the store is closed.
+  package func rings() -> Bell.Rings { publication.rings() }
 }
 
 extension UserStore.Transaction {

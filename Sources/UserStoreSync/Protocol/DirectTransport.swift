@@ -15,7 +15,8 @@ public struct DirectTransport: SyncTransport {
   /// Answers a request.
   public func send(_ request: SyncRequest) async throws -> SyncResponse {
     do {
-      let received = try SyncRequest(path: request.path, query: request.query, body: request.body ?? [])
+      let received = try SyncRequest(
+        path: request.path, query: request.query, body: request.body ?? [], replica: request.replica)
       return SyncResponse(status: 200, body: try await service.answer(received).body)
     } catch let error as StoreError {
       return SyncResponse(error)

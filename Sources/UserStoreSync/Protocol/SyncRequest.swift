@@ -1,6 +1,6 @@
 public import UserStore
 
-/// A request of a replica to its server: a path, a query, and perhaps a body.
+/// A request of a replica to its server: a path, a query, a header, and perhaps a body.
 ///
 /// A server reads it from what it receives, and passes it to `SyncService`. A transport sends what it consists of.
 public struct SyncRequest: Hashable, Sendable {
@@ -11,15 +11,21 @@ public struct SyncRequest: Hashable, Sendable {
     case users(after: Int64?, from: Cursor)
     /// The sets after a cursor, or the rest of the next one after a row of it.
     case changes(after: Cursor, part: Cursor?, also: Cursor?, wait: Int)
+    /// What the server knows of its replicas.
+    case replicas
   }
 
   package let resource: Resource
   /// The ids of a subset, ascending; nil for all users.
   package let users: [Int64]?
 
-  package init(_ resource: Resource, users: [Int64]? = nil) {
+  /// The number that names the replica's file, positive; nil in a request of another client.
+  package let producer: Int64?
+
+  package init(_ resource: Resource, users: [Int64]? = nil, producer: Int64? = nil) {
     self.resource = resource
     self.users = users
+    self.producer = producer
   }
 
   /// The most ids of a subset.
@@ -31,12 +37,13 @@ public struct SyncRequest: Hashable, Sendable {
 
   // MARK: Writing
 
-  /// The path, which follows the address of the server: `/sync`, `/sync/users`, or `/sync/changes`.
+  /// The path, which follows the address of the server: `/sync`, `/sync/users`, `/sync/changes`, or `/replicas`.
   public var path: String {
     switch resource {
     case .server: "/sync"
     case .users: "/sync/users"
     case .changes: "/sync/changes"
+    case .replicas: "/replicas"
     }
   }
 
@@ -44,7 +51,7 @@ public struct SyncRequest: Hashable, Sendable {
   public var query: String {
     let parameters: [(String, String?)] =
       switch resource {
-      case .server: []
+      case .server, .replicas: []
       case .users(let last, let start): [("from", start.description), ("after", last.map { "\($0)" })]
       case .changes(let cursor, let part, let also, let wait):
         [
@@ -54,6 +61,14 @@ public struct SyncRequest: Hashable, Sendable {
       }
     return parameters.compactMap { name, value in value.map { "\(name)=\($0)" } }.joined(separator: "&")
   }
+
+  /// The name of the header whose value is `replica`.
+  ///
+  /// It has no effect on the answer, so that a cache need not distinguish replicas.
+  public static let replicaHeader = "Userstore-Replica"
+
+  /// The number that names the replica; nil in a request without the header.
+  public var replica: String? { producer.map { "\($0)" } }
 
   /// The body, which is JSON; nil if there is none.
   ///
@@ -70,11 +85,13 @@ public struct SyncRequest: Hashable, Sendable {
   ///   - path: The path after the address of the server.
   ///   - query: The query without its question mark.
   ///   - body: The body; empty if there is none.
+  ///   - replica: The value of the header `Userstore-Replica`; nil if there is none.
   /// - Throws: `StoreError.Code.badValue` and `.badCursor` for anything that is not a request.
-  public init(path: String, query: String, body: [UInt8] = []) throws(StoreError) {
+  public init(path: String, query: String, body: [UInt8] = [], replica: String? = nil) throws(StoreError) {
     var parameters = try Parameters(query)
     switch path {
     case "/sync": resource = .server
+    case "/replicas": resource = .replicas
     case "/sync/users": resource = .users(after: try parameters.integer("after"), from: try parameters.cursor("from"))
     case "/sync/changes":
       let wait = try parameters.integer("wait") ?? 0
@@ -88,9 +105,35 @@ public struct SyncRequest: Hashable, Sendable {
     }
     try parameters.end()
     users = body.isEmpty ? nil : try Self.users(in: body)
-    if case .server = resource, users != nil {
-      throw StoreError(.badValue, "this request has no body")
+    producer = try replica.map { text throws(StoreError) in try Self.producer(text) }
+    switch resource {
+    case .server, .replicas: if users != nil { throw StoreError(.badValue, "this request has no body") }
+    case .users, .changes: break
     }
+  }
+
+  private static func producer(_ text: String) throws(StoreError) -> Int64 {
+    guard let number = Int64(text), number > 0, "\(number)" == text else {
+      throw StoreError(.badValue, "the header \(replicaHeader) must be a number of 63 bits")
+    }
+    return number
+  }
+
+  // MARK: Waiting
+
+  /// Whether the answer may be awaited: for up to 25 seconds, if there is nothing new.
+  public var waits: Bool { wait > 0 }
+
+  /// The same request, for what is there now.
+  public var withoutWait: SyncRequest {
+    guard case .changes(let after, let part, let also, _) = resource else { return self }
+    return SyncRequest(.changes(after: after, part: part, also: also, wait: 0), users: users, producer: producer)
+  }
+
+  /// The seconds that the answer may be awaited.
+  var wait: Int {
+    // A replica that has two cursors verified wants to know at once.
+    if case .changes(_, _, nil, let wait) = resource { wait } else { 0 }
   }
 
   private static func users(in body: [UInt8]) throws(StoreError) -> [Int64] {

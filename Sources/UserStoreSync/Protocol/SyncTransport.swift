@@ -3,7 +3,7 @@ public protocol SyncTransport: Sendable {
   /// The address of the server, for messages.
   var address: String { get }
 
-  /// Sends a request once, and returns when the answer begins.
+  /// Sends a request once, with its path, query, header, and body, and returns when the answer begins.
   ///
   /// The replica repeats what fails; a transport neither repeats nor waits for a better time.
   ///

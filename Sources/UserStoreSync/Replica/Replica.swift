@@ -111,7 +111,8 @@ public final class Replica: Sendable {
   private static let insert = SQL(
     "make the store a replica",
     """
-    INSERT INTO userstore_replica (id, address, users, seen, seen_nonce, seen_epoch, writing) VALUES (1, ?1, ?2, ?3, ?4, ?5, 0)
+    INSERT INTO userstore_replica (id, address, users, seen, seen_nonce, seen_epoch, producer, writing)
+    VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, 0)
     """)
 
   private static func open(
@@ -130,7 +131,7 @@ public final class Replica: Sendable {
       let end = try transaction.session.logEnd()
       try tables.run(
         insert, .text(address), StoredValue(ids), .integer(end.revision.rawValue), .integer(end.nonce),
-        .integer(end.epoch))
+        .integer(end.epoch), .integer(.random(in: 1 ... .max)))
     }
     return try ReplicaTransaction.run(in: &transaction) { own throws(StoreError) in
       own.file.address = address

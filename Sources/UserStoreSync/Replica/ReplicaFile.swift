@@ -4,6 +4,8 @@ import UserStore
 struct ReplicaFile {
   var address: String
   var identity: String?
+  /// Names the file to the server.
+  let producer: Int64
   /// The ids of a subset, as they are stored; nil for all users.
   var users: String?
   var grant: String?
@@ -34,7 +36,7 @@ struct ReplicaFile {
   private static let select = SQL(
     "read the replica",
     """
-    SELECT address, identity, users, "grant", cursor, part, seen, seen_nonce, seen_epoch FROM userstore_replica
+    SELECT address, identity, users, "grant", cursor, part, seen, seen_nonce, seen_epoch, producer FROM userstore_replica
     """)
   private static let selectCopy = SQL(
     "read the replica", "SELECT id, \"grant\", position, last, is_staged, target, done, count, part FROM userstore_copy"
@@ -42,13 +44,14 @@ struct ReplicaFile {
 
   /// - Throws: `StoreError.Code.schemaChanged` if the file has no row, or one that this version did not write.
   init(_ tables: PartTables) throws(StoreError) {
-    guard let row = try tables.first(Self.select, columns: 9) else {
+    guard let row = try tables.first(Self.select, columns: 10) else {
       throw StoreError(.schemaChanged, "the table “userstore_replica” was changed: it has no row")
     }
     address = String(storedValue: row[0]) ?? ""
     (identity, users, grant) = (String(storedValue: row[1]), String(storedValue: row[2]), String(storedValue: row[3]))
     (cursor, part) = (try Cursor(stored: row[4]), try Cursor(stored: row[5]))
     seen = Cursor(epoch: row[8].int64 ?? 0, revision: row[6].int64 ?? 0, nonce: row[7].int64 ?? 0)
+    producer = row[9].int64 ?? 0
     guard let copy = try tables.first(Self.selectCopy, columns: 9) else { return }
     self.copy = Copy(
       id: copy[0].int64 ?? 0, grant: String(storedValue: copy[1]), position: try Cursor(stored: copy[2]),
@@ -87,23 +90,26 @@ struct ReplicaStep: Sendable {
       guard let cursor = file.cursor else { return nil }
       let waits = file.part == nil ? wait : 0
       action = .ask(
-        SyncRequest(.changes(after: cursor, part: file.part, also: nil, wait: waits), users: file.ids))
+        SyncRequest(
+          .changes(after: cursor, part: file.part, also: nil, wait: waits), users: file.ids, producer: file.producer))
       (self.copy, progress) = (nil, nil)
       return
     }
     self.copy = copy.id
     progress = (copy.done, copy.count)
     guard let position = copy.position else {
-      action = .ask(SyncRequest(.server))
+      action = .ask(SyncRequest(.server, producer: file.producer))
       return
     }
     if let target = copy.target, position.revision < target.revision {
       action = .ask(
-        SyncRequest(.changes(after: position, part: copy.part, also: target, wait: 0), users: file.ids))
+        SyncRequest(
+          .changes(after: position, part: copy.part, also: target, wait: 0), users: file.ids, producer: file.producer))
     } else if copy.isStaged {
       action = .install
     } else {
-      action = .ask(SyncRequest(.users(after: copy.last, from: position), users: file.ids))
+      action = .ask(
+        SyncRequest(.users(after: copy.last, from: position), users: file.ids, producer: file.producer))
     }
   }
 

@@ -5,6 +5,7 @@ enum ReplicaAnswer {
   case server(ServerState)
   case users(UsersPage)
   case changes(ChangesPage)
+  case replicas(ReplicaList)
   /// The server's log does not go on where the step starts.
   case lost
 
@@ -27,6 +28,7 @@ enum ReplicaAnswer {
       case .server: .server(try ServerState(bytes))
       case .users: .users(try UsersPage(bytes))
       case .changes: .changes(try ChangesPage(bytes))
+      case .replicas: .replicas(try ReplicaList(bytes))
       }
   }
 
@@ -106,6 +108,8 @@ extension ReplicaStep {
         outcome.hasPurged = try own.follow(page)
         outcome.behind = page.head.map { Int($0.revision.rawValue - page.cursor.revision.rawValue) } ?? 0
       case .lost: try own.beginCopy()
+      // No step asks for them.
+      case .replicas: break
       }
       outcome.hasBegun = own.file.copy?.id != copy
       return outcome

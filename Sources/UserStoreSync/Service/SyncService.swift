@@ -10,6 +10,7 @@ public import UserStore
 public final class SyncService: Sendable {
   private let store: UserStore
   private let limits: Limits
+  private let table: ReplicaTable
 
   /// The sizes of answers.
   package struct Limits: Sendable {
@@ -18,18 +19,25 @@ public final class SyncService: Sendable {
     package var sets = Int.max
     /// How many pages of the log are read for one answer if nothing in them is shown.
     package var hiddenPages = 20
+    /// How many replicas are known.
+    package var replicas = 10_000
+    /// The time in milliseconds since 1970.
+    package var now: @Sendable () -> Int64 = { WallClock.milliseconds }
 
     package init() {}
   }
 
   /// Who asks, and what they may read.
   package struct Reader: Sendable {
+    let subject: String
     /// Changes whenever `mayRead` does.
     package let grant: String
     /// Nil if all users may be read.
     package let mayRead: (@Sendable (Int64) -> Bool)?
 
-    package init(grant: String, mayRead: (@Sendable (Int64) -> Bool)?) { (self.grant, self.mayRead) = (grant, mayRead) }
+    package init(subject: String = "", grant: String, mayRead: (@Sendable (Int64) -> Bool)?) {
+      (self.subject, self.grant, self.mayRead) = (subject, grant, mayRead)
+    }
 
     /// The holder of the single token of a server.
     package static let all = Reader(grant: "all", mayRead: nil)
@@ -47,26 +55,81 @@ public final class SyncService: Sendable {
 
   package init(_ store: UserStore, _ limits: Limits) throws(StoreError) {
     (self.store, self.limits) = (store, limits)
+    table = ReplicaTable(limit: limits.replicas, now: limits.now)
     try store.prepareServer()
   }
 
+  /// Lets a read of an answer begin when there is room for it: calls `read` once, which returns how many bytes the answer has.
+  ///
+  /// When a set is committed, all replicas that wait read it, each an answer of up to a megabyte.
+  public typealias Turn = @Sendable (_ read: () async throws -> Int) async throws -> Void
+
   /// Answers a request.
   ///
-  /// - Parameter request: The request.
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - turn: Lets each read of it begin; by default at once.
   /// - Returns: The answer.
   /// - Throws: `StoreError.Code.diverged` (409), `.compacted` (410) and `.behind` (503) for a cursor, `.badValue` (400), the codes
-  ///   that every read can throw, and `CancellationError`.
-  public func answer(_ request: SyncRequest) async throws -> SyncAnswer { try await answer(request, for: .all) }
+  ///   that every read can throw, `CancellationError`, and the errors of `turn`.
+  public func answer(
+    _ request: SyncRequest, reading turn: @escaping Turn = { read in _ = try await read() }
+  ) async throws -> SyncAnswer {
+    try await answer(request, for: .all, reading: turn)
+  }
 
-  package func answer(_ request: SyncRequest, for reader: Reader) async throws -> SyncAnswer {
-    let scope = Scope(reader, request, limits)
-    return switch request.resource {
-    case .server: try await store.read { users in try Self.server(&users, scope) }
-    case .users(let last, let start):
-      try await store.read { users in try Self.users(&users, after: last, from: start, scope) }
-    case .changes(let cursor, let part, let also, let wait):
-      try await changes(after: cursor, part: part, also: also, wait: also == nil ? wait : 0, scope)
+  package func answer(
+    _ request: SyncRequest, for reader: Reader, reading turn: @escaping Turn = { read in _ = try await read() }
+  ) async throws -> SyncAnswer {
+    let key = request.producer.map { ReplicaTable.Key(subject: reader.subject, producer: $0) }
+    let asked = key.map { ($0, table.note(request, of: $0)) }
+    do { return try await answer(request, Scope(reader, request, limits, turn, asked)) } catch let error as StoreError {
+      if let key { table.noteRefusal(of: key) }
+      throw error
     }
+  }
+
+  private func answer(_ request: SyncRequest, _ scope: Scope) async throws -> SyncAnswer {
+    func read(_ body: @escaping @Sendable (inout ReadTransaction) throws -> SyncAnswer) async throws -> SyncAnswer {
+      var answer = SyncAnswer(contentType: "", body: [])
+      try await scope.turn {
+        answer = try await store.read(body)
+        return answer.body.count
+      }
+      return answer
+    }
+    return switch request.resource {
+    case .server: try await read { users in try Self.server(&users, scope) }
+    case .users(let last, let start):
+      try await read { users in try Self.users(&users, after: last, from: start, scope) }
+    case .changes(let cursor, let part, let also, _):
+      try await changes(after: cursor, part: part, also: also, wait: request.wait, scope)
+    case .replicas: try await read { [table] users in Self.answer(table.replicas(behind: try users.cursor)) }
+    }
+  }
+
+  // MARK: Replicas
+
+  /// The replicas that have sent requests since the service was created, first those that did so last.
+  ///
+  /// They are in memory. Of more than 10,000, those whose last requests are the oldest are forgotten.
+  ///
+  /// - Throws: The codes that every read can throw.
+  public func replicas() async throws -> [ReplicaInfo] {
+    try await store.read { [table] users in table.replicas(behind: try users.cursor) }
+  }
+
+  /// Counts an answer that refused a request before it came here, such as for a wrong token, if the replica is known.
+  ///
+  /// - Parameter replica: The value of the header `Userstore-Replica`; nil if there was none.
+  public func noteRefusal(of replica: String?) {
+    guard let producer = replica.flatMap({ Int64($0) }) else { return }
+    table.noteRefusal(of: ReplicaTable.Key(subject: "", producer: producer))
+  }
+
+  private static func answer(_ replicas: [ReplicaInfo]) -> SyncAnswer {
+    SyncAnswer(
+      contentType: "application/json", body: JSON.object([("replicas", .list(replicas.map(\.json)))]).bytes)
   }
 
   /// What one request is answered with.
@@ -77,9 +140,16 @@ public final class SyncService: Sendable {
     let ids: [Int64]?
     private let subset: Set<Int64>?
     private let mayRead: (@Sendable (Int64) -> Bool)?
+    let turn: Turn
+    /// The replica and the number of its request; nil for another client.
+    let asked: (replica: ReplicaTable.Key, number: Int)?
 
-    init(_ reader: Reader, _ request: SyncRequest, _ limits: Limits) {
+    init(
+      _ reader: Reader, _ request: SyncRequest, _ limits: Limits, _ turn: @escaping Turn,
+      _ asked: (replica: ReplicaTable.Key, number: Int)?
+    ) {
       (grant, mayRead, ids, self.limits) = (reader.grant, reader.mayRead, request.users, limits)
+      (self.turn, self.asked) = (turn, asked)
       subset = request.users.map { Set($0) }
     }
 
@@ -147,39 +217,42 @@ public final class SyncService: Sendable {
   private func changes(
     after cursor: Cursor, part: Cursor?, also: Cursor?, wait: Int, _ scope: Scope
   ) async throws -> SyncAnswer {
-    var answer = try await page(after: cursor, part: part, also: also, scope)
-    if answer.isEmpty, wait > 0, !answer.hasMore {
-      try await waitForChanges(&answer, seconds: wait, scope)
-    }
+    // Before the first read, so that no set is missed between it and the wait.
+    let rings = wait > 0 ? store.rings() : nil
+    var answer = ChangesAnswer(at: cursor)
+    try await page(&answer, part: part, also: also, scope)
+    if let rings, answer.isPending { try await waitForChanges(&answer, seconds: wait, rings, scope) }
     return answer.finished(asked: (cursor, part, also), scope)
   }
 
+  /// Reads on from the cursor of an answer that has nothing yet.
   private func page(
-    after cursor: Cursor, part: Cursor?, also: Cursor?, _ scope: Scope
-  ) async throws -> ChangesAnswer {
-    var answer = ChangesAnswer(at: cursor)
+    _ answer: inout ChangesAnswer, part: Cursor? = nil, also: Cursor? = nil, _ scope: Scope
+  ) async throws {
     var (part, also) = (part, also)
-    for _ in 0..<limits.hiddenPages {
-      let found = try await store.logPart(after: answer.cursor, part: part, also: also)
-      answer.append(found, scope)
-      (part, also) = (nil, nil)
-      if !answer.hasMore || !answer.isEmpty || answer.part != nil { break }
+    try await scope.turn {
+      for _ in 0..<limits.hiddenPages {
+        let found = try await store.logPart(after: answer.cursor, part: part, also: also)
+        answer.append(found, scope)
+        (part, also) = (nil, nil)
+        if !answer.hasMore || !answer.isEmpty || answer.part != nil { break }
+      }
+      return answer.byteCount
     }
-    return answer
   }
 
   /// Waits until there is something that the reader sees, or until the time is over.
-  private func waitForChanges(_ answer: inout ChangesAnswer, seconds: Int, _ scope: Scope) async throws {
-    var isFirst = true
-    for try await set in store.changeSets(after: answer.cursor, heartbeat: .seconds(seconds)) {
-      if set.heartbeat != nil {
-        // The first one is delivered at the end of the log, the next when the time is over.
-        if !isFirst { return }
-        isFirst = false
-        continue
-      }
-      answer = try await page(after: answer.cursor, part: nil, also: nil, scope)
-      if !answer.isEmpty { return }
+  private func waitForChanges(
+    _ answer: inout ChangesAnswer, seconds: Int, _ rings: Bell.Rings, _ scope: Scope
+  ) async throws {
+    if let (replica, number) = scope.asked { table.note(number, of: replica, waits: true) }
+    defer { if let (replica, number) = scope.asked { table.note(number, of: replica, waits: false) } }
+    let end = ContinuousClock.now + .seconds(seconds)
+    let timer = Task { if (try? await Task.sleep(until: end)) != nil { rings.ring() } }
+    defer { timer.cancel() }
+    for await _ in rings.stream {
+      try await page(&answer, scope)
+      if !answer.isPending || .now >= end { return }
     }
     try Task.checkCancellation()
     throw StoreError(.closed, "the store is closed")
@@ -224,7 +297,10 @@ private struct ChangesAnswer {
 
   init(at cursor: Cursor) { (self.cursor, head) = (cursor, cursor) }
 
+  var byteCount: Int { lines.bytes.count }
   var isEmpty: Bool { lines.bytes.isEmpty }
+  /// Whether there is nothing to send, and nothing more to read.
+  var isPending: Bool { isEmpty && !hasMore }
   var hasMore: Bool { part != nil || cursor.revision < head.revision }
 
   mutating func append(_ found: LogPart, _ scope: SyncService.Scope) {

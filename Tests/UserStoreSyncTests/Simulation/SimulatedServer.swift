@@ -74,7 +74,8 @@ final class SimulatedServer {
     let mayRead: @Sendable (Int64) -> Bool = { !hidden.contains($0) }
     let reader = SyncService.Reader(grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)
     do {
-      let received = try SyncRequest(path: request.path, query: request.query, body: request.body ?? [])
+      let received = try SyncRequest(
+        path: request.path, query: request.query, body: request.body ?? [], replica: request.replica)
       guard received == request else {
         throw Wrong("the request was read as another one: \(request.path)?\(request.query)")
       }

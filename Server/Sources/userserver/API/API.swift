@@ -17,6 +17,7 @@ struct API: HTTPResponder {
   let bell: Bell
   let turns = Turns(8)
   let lists = ListMemory()
+  let registry: MetricsRegistry
   let settings: Settings
   let logger: Logger
   /// Called when the database file was replaced, after which only a restart helps.
@@ -39,17 +40,29 @@ struct API: HTTPResponder {
   struct Resource {
     typealias Handler = (Request) async throws -> Response
 
+    /// The address without what clients choose in it, for metrics.
+    let route: String
     var access = RequestGuard.Access.token
     /// The media types of the answers, one of which the client must accept; empty if any will do, or the handler chooses.
     var types = ["application/json"]
     var methods: [(method: HTTPRequest.Method, handler: Handler)]
+
+    /// Whether a request writes; what a replica posts is a question.
+    func isWritten(by method: HTTPRequest.Method) -> Bool {
+      method != .get && methods.contains { $0.method == method } && !route.hasPrefix("/sync")
+    }
   }
 
   func respond(to request: Request, context: Context) async throws -> Response {
     var api = self
     api.channel = context.channel
     api.bodyPermit = try memory.permit(0)
-    var response = try await api.answer(request)
+    let (resource, start) = (api.resource(at: request.uri.path), ContinuousClock.now)
+    var status = "none"
+    // Also if the client has gone before its answer.
+    defer { Measured.request(resource?.route ?? "other", request.method, status, .now - start) }
+    var response = try await api.answer(request, resource)
+    status = "\(response.status.code / 100)xx"
     // Includes problems: a client would read a body after the answer to HEAD as the next answer.
     if request.method == .head {
       response = response.createHeadResponse()
@@ -72,11 +85,14 @@ struct API: HTTPResponder {
     }
   }
 
-  private func answer(_ request: Request) async throws -> Response {
+  private func answer(_ request: Request, _ resource: Resource?) async throws -> Response {
     do {
       if let preflight = try requestGuard.preflight(request) { return preflight }
-      let resource = resource(at: request.uri.path)
-      try requestGuard.check(request, for: resource?.access ?? .token)
+      do throws(Problem) { try requestGuard.check(request, for: resource?.access ?? .token) } catch {
+        // One that is known; without the token, nobody can add one.
+        if request.uri.path.hasPrefix("/sync") { replicas?.noteRefusal(of: request.headers[.userstoreReplica]) }
+        throw error
+      }
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
       let method = request.method == .head ? .get : request.method
       guard let (_, handler) = resource.methods.first(where: { $0.method == method }) else {
@@ -86,7 +102,9 @@ struct API: HTTPResponder {
       if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
       return try counted(await handler(request), isRequired: method != .get)
     } catch {
-      return try counted(problem(error, request).response, isRequired: true)
+      let problem = try problem(error, request)
+      if resource?.isWritten(by: request.method) ?? false { Measured.refusal(problem.code) }
+      return try counted(problem.response, isRequired: true)
     }
   }
 
@@ -99,38 +117,43 @@ struct API: HTTPResponder {
   }
 
   private func resource(at path: String) -> Resource? {
-    if let file = PageFile.at(path) { return Resource(access: .page, types: [], methods: [(.get, file.response)]) }
+    if let file = PageFile.at(path) {
+      return Resource(route: "page", access: .page, types: [], methods: [(.get, file.response)])
+    }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
     return switch parts.count {
     case 1: top(parts[0])
     case 2 where parts[0] == "users": user(parts[1])
-    case 2 where parts[0] == "sync": sync(parts[1])
+    case 2 where parts[0] == "sync": sync(route: path)
     case 3 where parts[0] == "changes" && parts[2] == "undo":
-      Resource(methods: [(.post, { try await undo(parts[1], $0) })])
+      Resource(route: "/changes/{revision}/undo", methods: [(.post, { try await undo(parts[1], $0) })])
     default: nil
     }
   }
 
   private func top(_ name: String) -> Resource? {
     switch name {
-    case "health": Resource(access: .anybody, methods: [(.get, health)])
-    case "openapi.json": Resource(access: .anybody, methods: [(.get, openAPI)])
-    case "about": Resource(methods: [(.get, about)])
-    case "users": Resource(methods: [(.get, users), (.post, add)])
-    case "events": Resource(methods: [(.post, post)])
-    case "changes": Resource(types: [], methods: [(.get, changes)])
-    case "lists": Resource(types: [Self.eventStream], methods: [(.get, list)])
-    case "sync": sync()
-    case "consumers": Resource(methods: [(.get, consumers)])
+    case "health": Resource(route: "/health", access: .anybody, methods: [(.get, health)])
+    case "openapi.json": Resource(route: "/openapi.json", access: .anybody, methods: [(.get, openAPI)])
+    case "about": Resource(route: "/about", methods: [(.get, about)])
+    case "users": Resource(route: "/users", methods: [(.get, users), (.post, add)])
+    case "events": Resource(route: "/events", methods: [(.post, post)])
+    case "changes": Resource(route: "/changes", types: [], methods: [(.get, changes)])
+    case "lists": Resource(route: "/lists", types: [Self.eventStream], methods: [(.get, list)])
+    case "sync", "replicas": sync(route: "/" + name)
+    case "consumers": Resource(route: "/consumers", methods: [(.get, consumers)])
+    case "metrics": Resource(route: "/metrics", types: ["text/plain"], methods: [(.get, metrics)])
     default: nil
     }
   }
 
   private func user(_ id: String) -> Resource {
-    Resource(methods: [
-      (.get, { try await user(id, $0) }), (.put, { try await put(id, $0) }), (.patch, { try await patch(id, $0) }),
-      (.delete, { try await remove(id, $0) }),
-    ])
+    Resource(
+      route: "/users/{id}",
+      methods: [
+        (.get, { try await user(id, $0) }), (.put, { try await put(id, $0) }), (.patch, { try await patch(id, $0) }),
+        (.delete, { try await remove(id, $0) }),
+      ])
   }
 
   private func wrongMethod(_ method: HTTPRequest.Method, _ resource: Resource) -> Problem {

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
+import Metrics
 import NIOCore
 import ServiceLifecycle
 import Synchronization
@@ -34,9 +35,11 @@ struct Serving {
     let shutdown = ShutdownTrigger()
     let requestGuard = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
     let (memory, bell) = (Budget.memory(mebibytes: options.maxMemory), Bell())
+    let registry = MetricsRegistry(help: Measured.help)
+    MetricsSystem.bootstrap(registry)
     let api = API(
       store: store, replicas: replicas, requestGuard: requestGuard, streams: .streams(streams), memory: memory,
-      bell: bell,
+      bell: bell, registry: registry,
       settings: API.Settings(
         database: name, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
         streamAge: options.streamAge.duration),
@@ -155,8 +158,11 @@ struct Serving {
   /// Wakes the streams after each commit, and ends the server if the database file was replaced: a new process would open the new
   /// file.
   private func listen(to store: UserStore, _ api: API) -> ListenerToken {
-    store.listeners.bind("userserver", to: .everything) { set in
+    // From zero, so that the first one is an increase.
+    for isForeign in [false, true] { Measured.commit(isForeign: isForeign, count: 0) }
+    return store.listeners.bind("userserver", to: .everything) { set in
       if set.discontinuity == .replaced { api.onReplaced() }
+      if set.discontinuity == nil { Measured.commit(isForeign: set.isForeign) }
       api.bell.ring()
     }
   }

@@ -117,6 +117,9 @@ final class ListMemory: Sendable {
 
   private let lists = Mutex<[UserStore.Query: Weak]>([:])
 
+  /// How many lists are open.
+  var count: Int { lists.withLock { $0.count { $0.value.rows != nil } } }
+
   func rows(of query: UserStore.Query) -> Rows {
     lists.withLock { lists in
       if let rows = lists[query]?.rows { return rows }

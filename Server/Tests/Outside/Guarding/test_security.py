@@ -15,7 +15,7 @@ PAGE = (ROOT / "Server/Sources/userserver/Page/Files/index.html").read_bytes()
 SCRIPT = base64.b64encode(hashlib.sha256(PAGE.split(b"<script>")[1].split(b"</script>")[0]).digest()).decode()
 POLICY = (f"default-src 'none'; script-src 'self' 'sha256-{SCRIPT}'; worker-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
           "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'")
-PATHS = ("/", "/log", "/health", "/openapi.json", "/about", "/users", "/users/1", "/changes", "/lists", "/consumers", "/nowhere")
+PATHS = ("/", "/log", "/health", "/openapi.json", "/about", "/users", "/users/1", "/changes", "/lists", "/consumers", "/metrics", "/nowhere")
 
 
 class Hosts(TestCase):

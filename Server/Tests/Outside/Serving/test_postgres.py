@@ -305,6 +305,9 @@ class Restarts(TestCase):
                 open_stream.wait("progress")
         sql(server.database, "UPDATE users SET name = 'Zoë'")
         self.assertEqual(server.get("/users/1")["name"], "Zoë")
+        metrics = server.request("GET", "/metrics").text
+        self.assertIn("userstore_database_readable 1\n", metrics)
+        self.assertIn("\nuserstore_log_rows ", metrics)
 
     def check_that_it_is_away(self, server):
         for method, path, body, headers in (
@@ -320,6 +323,11 @@ class Restarts(TestCase):
         self.assertEqual(self.assertProblem(health, 503)["detail"], "the database cannot be read")
         self.assertNotIn(os.environ["PGHOST"], health.text)
         self.assertEqual(server.request("GET", "/", token=False).status, 200)
+        # What is not read from the database is still measured.
+        metrics = server.request("GET", "/metrics").text
+        self.assertIn("userstore_database_readable 0\n", metrics)
+        self.assertIn("userstore_streams_open 2\n", metrics)
+        self.assertNotIn("userstore_log_rows", metrics)
 
     def check_that_it_is_silent(self, stream):
         """Takes the heartbeats that a stream has sent, until three are missing."""

@@ -43,6 +43,8 @@ OPERATIONS = {
         small("GET", "/changes?after=oldest", Accept="application/json"),
         small("GET", "/changes?after=oldest&wait=25", Accept="application/json"),
     ],
+    "GET /replicas": [small("GET", "/replicas")],
+    "GET /metrics": [small("GET", "/metrics")],
     "GET /sync": [small("GET", "/sync")],
     "GET /sync/users": [small("GET", "/sync/users?from=OLDEST")],
     "POST /sync/users": [small("POST", "/sync/users?from=OLDEST", {"users": [1, 2, 3]}, **JSON)],

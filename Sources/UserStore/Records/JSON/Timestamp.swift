@@ -13,7 +13,7 @@ package struct Timestamp {
   }
 
   /// Reads the text of `utc`; nil for any other text.
-  init?(utc text: String) {
+  package init?(utc text: String) {
     // The year may have a sign and more than four digits; the rest has a fixed length.
     let rest = "-MM-DDTHH:MM:SS.mmmZ".utf8.count
     guard text.utf8.count > rest, text.utf8.allSatisfy({ $0 < 0x80 }), let year = Int64(text.dropLast(rest)) else {

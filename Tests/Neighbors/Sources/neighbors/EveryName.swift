@@ -21,6 +21,7 @@ enum EveryName {
     DirectTransport.self, Replica.self, Replica.Problem.self, Replica.State.self, Replica.Users.self,
     Replica.Writes.self,
     SyncAnswer.self, SyncRequest.self, SyncResponse.self, SyncServer.self, SyncServer.Token.self, SyncService.self,
+    SyncService.ReplicaInfo.self, SyncService.ReplicaInfo.State.self, SyncService.Turn.self,
     (any SyncTransport).self,
     Attribute<Int>.self, AttributeName.self, (any AttributeValue).self, Bag<Int>.self, Bag<Int>.Token.self,
     BindingChain.self, BindingChain.Direction.self, BindingChain.Initial.self, BindingConverter<Int>.self,
