@@ -85,7 +85,17 @@ let package = Package(
     .target(name: "UserStoreText", dependencies: ["UserStore"], swiftSettings: settings),
     // Replicas, and the server's half of them; without Foundation, which only the transport of HTTP needs.
     .target(name: "UserStoreSync", dependencies: ["UserStore"], swiftSettings: settings),
-    .target(name: "UserStoreSyncHTTP", dependencies: ["UserStore", "UserStoreSync"], swiftSettings: settings),
+    // Only on Linux: the URLSession there ends the process if an answer is cut off in its head, sends a request again without its body,
+    // and takes a whole core while it waits for the first answer of a connection.
+    .target(
+      name: "CUserStoreCurl", path: "Sources/CCurl",
+      linkerSettings: [.linkedLibrary("curl", .when(platforms: [.linux]))]),
+    .target(
+      name: "UserStoreSyncHTTP",
+      dependencies: [
+        "UserStore", "UserStoreSync", .target(name: "CUserStoreCurl", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: settings),
     .target(
       name: "UserToolCommands",
       dependencies: [
@@ -96,7 +106,7 @@ let package = Package(
       // On Linux, iconv is in the C library.
       linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]
     ),
-    // A program of its own, because Foundation's networking loads curl and what it needs at each start.
+    // A program of its own, because curl loads OpenSSL, Kerberos and LDAP at each start.
     .executableTarget(
       name: "usertool-sync", dependencies: ["UserStore", "UserStoreSync", "UserStoreSyncHTTP", "UserToolCommands"],
       swiftSettings: settings),

@@ -10,6 +10,7 @@ let package = Package(
     .executable(name: "mirror", targets: ["mirror"]),
     .executable(name: "app", targets: ["app"]),
     .executable(name: "shop", targets: ["shop"]),
+    .executable(name: "board", targets: ["board"]),
   ],
   dependencies: [
     .package(name: "UserStore", path: "..", traits: ["GRDB"]),
@@ -39,6 +40,13 @@ let package = Package(
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStoreGRDB", package: "UserStore"),
         .product(name: "GRDB", package: "GRDB.swift"),
+      ]),
+    .executableTarget(
+      name: "board",
+      dependencies: [
+        .product(name: "UserStore", package: "UserStore"),
+        .product(name: "UserStoreSync", package: "UserStore"),
+        .product(name: "UserStoreSyncHTTP", package: "UserStore"),
       ]),
     .executableTarget(name: "app", dependencies: [.product(name: "UserStore", package: "UserStore")]),
   ]

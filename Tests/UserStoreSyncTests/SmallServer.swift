@@ -22,6 +22,8 @@ final class SmallServer: Sendable {
   }
 
   /// The whole answer, from its first line on; nil to end the connection without one.
+  ///
+  /// The connection ends after an answer without the header `Keep: yes`.
   typealias Answer = @Sendable (Request) async -> [UInt8]?
 
   let port: UInt16
@@ -46,10 +48,11 @@ final class SmallServer: Sendable {
         let connection = accept(listener, nil, nil)
         if connection < 0 { return }
         Task {
-          if let request = Self.read(connection), let bytes = await answer(request) {
+          while let request = Self.read(connection), let bytes = await answer(request) {
             _ = unsafe bytes.withUnsafeBytes {
               unsafe send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
+            if bytes.firstRange(of: Array("\r\nKeep: yes\r\n".utf8)) == nil { break }
           }
           close(connection)
         }

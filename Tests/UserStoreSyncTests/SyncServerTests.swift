@@ -71,6 +71,54 @@ import UserStoreSyncHTTP
     await #expect(throws: (any Error).self) { try await server.send(SyncRequest(.server)).bytes() }
   }
 
+  /// The URLSession of Linux ended the process.
+  @Test(arguments: ["", "HT", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\n\r\n\u{0}", "nonsense\r\n\r\n"])
+  func `an answer that is cut off in its head, or is none, is an error or an answer`(_ text: String) async throws {
+    let small = try SmallServer { _ in Array(text.utf8) }
+    let server = try SyncServer(small.address)
+    do {
+      let bytes = try await server.send(SyncRequest(.server)).bytes()
+      #expect(throws: (any Error).self) { try ServerState(bytes) }
+    } catch let failure { #expect("\(failure)" != "") }
+  }
+
+  /// The URLSession of Linux sent it without, and the server waited for it.
+  @Test func `a request that is sent again because its connection was gone has its body`() async throws {
+    let bodies = Mutex<[[UInt8]]>([])
+    let small = try SmallServer { request in
+      let count = bodies.withLock { bodies in
+        bodies.append(request.body)
+        return bodies.count
+      }
+      return count == 2 ? nil : Array("HTTP/1.1 200 OK\r\nKeep: yes\r\nContent-Length: 2\r\n\r\nok".utf8)
+    }
+    let server = try SyncServer(small.address)
+    let request = SyncRequest(.users(after: nil, from: Cursor(epoch: 1, revision: 1, nonce: 1)), users: [1, 2])
+    for _ in 1...2 { #expect(try await server.send(request).bytes() == Array("ok".utf8)) }
+    // The second one came twice: on the connection of the first, which ended, and on a new one.
+    #expect(bodies.withLock { $0 } == Array(repeating: Array(#"{"users":[1,2]}"#.utf8), count: 3))
+  }
+
+  @Test func `a request that is canceled ends at once, and the next one does not`() async throws {
+    let (arrived, arrival) = AsyncStream<Void>.makeStream()
+    let (gate, end) = AsyncStream<Void>.makeStream()
+    defer { end.finish() }
+    let small = try SmallServer { request in
+      if request.path == "/sync" { return SmallServer.answer("200 OK") }
+      arrival.yield()
+      for await _ in gate {}
+      return nil
+    }
+    let server = try SyncServer(small.address)
+    let task = Task {
+      try await server.send(SyncRequest(.users(after: nil, from: Cursor(epoch: 1, revision: 1, nonce: 1))))
+    }
+    for await _ in arrived { break }
+    task.cancel()
+    await #expect(throws: (any Error).self) { try await task.value }
+    #expect(try await server.send(SyncRequest(.server)).status == 200)
+  }
+
   @Test(arguments: ["", "users.example.com", "ftp://users.example.com", "http://", "http://a/?x=1", "http://u:p@a/"])
   func `what is no address is refused`(_ address: String) {
     #expect(throws: StoreError.self) { try SyncServer(address) }

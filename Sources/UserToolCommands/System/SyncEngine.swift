@@ -4,7 +4,7 @@ import UserStoreText
 
 /// The way to a server of replicas.
 ///
-/// usertool itself has none, because Foundation's networking loads many libraries at each start.
+/// usertool itself has none, because libcurl loads many libraries at each start.
 package struct SyncEngine: Sendable {
   package let connect: @Sendable (_ address: String, _ tokenFile: String?) throws -> any SyncTransport
 
