@@ -7,7 +7,7 @@ import UserStore
 @testable import UserStoreSync
 
 /// A replica as a program uses it.
-@Suite(.timeLimit(.minutes(2))) final class ReplicaTests {
+@Suite(.timeLimit(.minutes(2))) final class ReplicaTests: Sendable {
   private let folder: String
   private let server: UserStore
   private let service: SyncService
@@ -276,7 +276,7 @@ import UserStore
         count += 1
         return count == 1
       }
-      if isFirst { try await server.write { _ = try $0.add(name: "NIX") } }
+      if isFirst { try await self.server.write { _ = try $0.add(name: "NIX") } }
     }
     #expect(String(decoding: answer.body, as: UTF8.self).contains("NIX"))
     #expect(reads.withLock { $0 } > 1)
