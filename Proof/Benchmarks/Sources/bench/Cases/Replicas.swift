@@ -62,7 +62,7 @@ enum Replicas {
               _ = try Followers(1, of: server, in: folder)
               let before = try Memory.resident(of: getpid())
               let followers = try Followers(many, of: server, in: folder)
-              return try withExtendedLifetime(followers) {
+              return try withExtendedLifetime((server, followers)) {
                 Double(try Memory.resident(of: getpid()) - before) / Double(many)
               }
             }
@@ -236,7 +236,7 @@ enum Replicas {
           try store.write { _ = try $0.rename(user, to: Stamp.now()) }
           for _ in 0..<count { try followers.arrivals.wait() }
         }
-        return followers.arrivals.take()
+        return withExtendedLifetime(server) { followers.arrivals.take() }
       }
     }
   }
@@ -248,7 +248,7 @@ enum Replicas {
         _ = try Followers(1, of: server, in: folder)
         let before = try Memory.resident(of: server.process)
         let followers = try Followers(count, of: server, in: folder)
-        return try withExtendedLifetime(followers) {
+        return try withExtendedLifetime((server, followers)) {
           Double(try Memory.resident(of: server.process) - before) / Double(count)
         }
       }

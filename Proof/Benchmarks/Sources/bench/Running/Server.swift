@@ -53,8 +53,10 @@ final class Server {
 /// One request on a connection of its own.
 private final class Connection {
   private let handle: Int32
+  private let host: Substring
 
   init(_ address: String) throws {
+    host = address.dropFirst("http://".count)
     handle = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var name = sockaddr_in()
     name.sin_family = sa_family_t(AF_INET)
@@ -71,7 +73,7 @@ private final class Connection {
   deinit { close(handle) }
 
   func send(_ target: String) throws {
-    let request = Array("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".utf8)
+    let request = Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n".utf8)
     try expect(write(handle, request, request.count), request.count, "bytes sent")
   }
 
