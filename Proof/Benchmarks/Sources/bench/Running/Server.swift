@@ -86,7 +86,7 @@ private final class Connection {
     }
     let text = String(decoding: answer, as: UTF8.self)
     if !text.hasPrefix("HTTP/1.1 200") { throw WorkNotDone(description: "the server answered \(text.prefix(300))") }
-    try expect(text.components(separatedBy: #""op":"end""#).count - 1, 100, "sets")
+    try expect(text.components(separatedBy: #""op":"set""#).count - 1, 100, "sets")
   }
 }
 
