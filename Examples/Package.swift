@@ -11,6 +11,7 @@ let package = Package(
     .executable(name: "app", targets: ["app"]),
     .executable(name: "shop", targets: ["shop"]),
     .executable(name: "board", targets: ["board"]),
+    .executable(name: "orders", targets: ["orders"]),
   ],
   dependencies: [
     .package(name: "UserStore", path: "..", traits: ["GRDB"]),
@@ -47,6 +48,14 @@ let package = Package(
         .product(name: "UserStore", package: "UserStore"),
         .product(name: "UserStoreSync", package: "UserStore"),
         .product(name: "UserStoreSyncHTTP", package: "UserStore"),
+      ]),
+    .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    .executableTarget(
+      name: "orders",
+      dependencies: [
+        "CLibPQ",
+        .product(name: "UserStore", package: "UserStore"),
+        .product(name: "UserStorePostgres", package: "UserStore"),
       ]),
     .executableTarget(name: "app", dependencies: [.product(name: "UserStore", package: "UserStore")]),
   ]

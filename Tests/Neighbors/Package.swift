@@ -27,6 +27,7 @@ let package = Package(
         .product(name: "mirror", package: "Examples"),
         .product(name: "app", package: "Examples"),
         .product(name: "shop", package: "Examples"),
+        .product(name: "orders", package: "Examples"),
         .product(name: "board", package: "Examples"),
         .product(name: "torture", package: "Torture"),
         .product(name: "scenario", package: "Torture"),
