@@ -101,7 +101,8 @@ struct ReplicaStep: Sendable {
       action = .ask(SyncRequest(.server, producer: file.producer))
       return
     }
-    if let target = copy.target, position.revision < target.revision {
+    // A huge set is applied as a whole: what is staged is the server's state only after its last part.
+    if let target = copy.target, position.revision < target.revision || copy.part != nil {
       action = .ask(
         SyncRequest(
           .changes(after: position, part: copy.part, also: target, wait: 0), users: file.ids, producer: file.producer))
