@@ -7,24 +7,19 @@ import UserStore
 @testable import UserStoreSync
 
 /// A replica as a program uses it.
-@Suite(.timeLimit(.minutes(2))) final class ReplicaTests: Sendable {
+@Suite(.timeLimit(.minutes(2))) struct ReplicaTests {
+  private let fixture: SyncFixture
   private let folder: String
   private let server: UserStore
   private let service: SyncService
   private static let age = Attribute<Int>("age")
 
   init() throws {
-    folder = NSTemporaryDirectory() + "userstore-replica-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    server = try UserStore(path: folder + "/server.db", configuration: SimulatedServer.configuration)
-    service = try SyncService(server)
+    fixture = try SyncFixture()
+    (folder, server, service) = (fixture.folder, fixture.server, fixture.service)
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
-
-  private func open(_ name: String = "replica") throws -> UserStore {
-    try UserStore(path: "\(folder)/\(name).db", configuration: SimulatedServer.configuration)
-  }
+  private func open(_ name: String = "replica") throws -> UserStore { try fixture.open(name) }
 
   private func replica(
     of store: UserStore, users: UserStoreSync.Replica.Users = .all, through transport: (any SyncTransport)? = nil,
@@ -131,24 +126,6 @@ import UserStore
     #expect(try await code { _ = try replica(of: store, users: .ids([])) } == .badValue)
   }
 
-  @Test func `a late answer about an earlier subset is dropped, also at the same cursor`() async throws {
-    let ids = try await server.write { users in try (1...2).map { try users.add(name: "user \($0)") } }
-    let store = try open()
-    try await replica(of: store, users: .ids([ids[0]])).catchUp()
-    let step = try #require(try await store.read { try ReplicaStep.next(in: &$0, wait: 0) })
-    guard case .ask(let request) = step.action else { throw Wrong("it asks nothing") }
-    // The server does not write until the new copy is complete, so that its cursor is that of the question.
-    let all = try replica(of: store)
-    try await all.catchUp()
-    try await server.write { try $0.rename(ids[1], to: "renamed") }
-    let body = try await service.answer(request, for: .all).body
-    let answer = try await ReplicaAnswer(SyncResponse(status: 200, body: body), to: request)
-    let outcome = try await store.write { try step.apply(answer, in: &$0) }
-    #expect(outcome.isLate)
-    try await all.catchUp()
-    #expect(try await store.user(ids[1])?.name == "renamed")
-  }
-
   @Test func `other records at the address are refused until they are confirmed`() async throws {
     try await server.write { _ = try $0.add(name: "NIX") }
     let store = try open()
@@ -248,59 +225,6 @@ import UserStore
     }
   }
 
-  @Test func `an answer is awaited at the server, and comes when there is something to see`() async throws {
-    try await server.write { _ = try $0.add(name: "NIX") }
-    let cursor = try await server.read { try $0.cursor }
-    let waiting = Task { [service] in
-      try await service.answer(SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 25), users: [2]))
-    }
-    // Neither the first user nor the event is shown.
-    try await server.write { users in
-      try users.rename(User.ID(1), to: "Zoë")
-      try users.post("hidden")
-    }
-    try await server.write { _ = try $0.add(name: "second") }
-    let body = try await String(decoding: waiting.value.body, as: UTF8.self)
-    #expect(body.contains("second"))
-    #expect(!body.contains("Zoë") && !body.contains("hidden"))
-  }
-
-  @Test func `a set that is committed between the first read and the wait ends the wait`() async throws {
-    let cursor = try await server.read { try $0.cursor }
-    let reads = Mutex(0)
-    // Longer than this test may take.
-    let request = SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 100_000))
-    let answer = try await service.answer(request) { read in
-      _ = try await read()
-      let isFirst = reads.withLock { count in
-        count += 1
-        return count == 1
-      }
-      if isFirst { try await self.server.write { _ = try $0.add(name: "NIX") } }
-    }
-    #expect(String(decoding: answer.body, as: UTF8.self).contains("NIX"))
-    #expect(reads.withLock { $0 } > 1)
-  }
-
-  @Test func `each read has a turn, whose error ends the request`() async throws {
-    struct Full: Error {}
-    let cursor = try await server.read { try $0.cursor }
-    for request in [
-      SyncRequest(.server), SyncRequest(.users(after: nil, from: cursor)), SyncRequest(.replicas),
-      SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 0)),
-      SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 25)),
-    ] {
-      await #expect(throws: Full.self) { try await service.answer(request) { _ in throw Full() } }
-      let bytes = Mutex(0)
-      let body = try await service.answer(request.withoutWait) { read in
-        let count = try await read()
-        bytes.withLock { $0 = count }
-      }.body
-      // The lines at both ends of an answer of changes are short.
-      #expect(bytes.withLock { $0 } > 0 || request.path == "/sync/changes" && body.count < 500)
-    }
-  }
-
   /// Passes requests on, and shows them to a test.
   private struct Recording: SyncTransport {
     let next: DirectTransport
@@ -352,44 +276,6 @@ import UserStore
     running.cancel()
     try await running.value
     #expect(replica.state.value == .copying(done: 0, of: 0))
-  }
-
-  @Test func `full pages about all users have a tag, others have none`() async throws {
-    let start = try await server.read { try $0.cursor }
-    for number in 0..<3 { try await server.write { _ = try $0.add(name: "n\(number)") } }
-    var limits = SyncService.Limits()
-    limits.sets = 2
-    let service = try SyncService(server, limits)
-    func tag(_ request: SyncRequest) async throws -> String? { try await service.answer(request).etag }
-    let request = SyncRequest(.changes(after: start, part: nil, also: nil, wait: 0))
-    let first = try #require(try await tag(request))
-    #expect(first.hasPrefix("W/\"\(start)-"))
-    let id = try await server.write { try $0.add(name: "last") }
-    #expect(try await tag(request) == first)
-    // A cache must not go on with values that were purged.
-    let gone = try #require(try await server.ids(named: "n0").first)
-    try await server.write { _ = try $0.remove(gone) }
-    #expect(try await tag(request) == first)
-    try await server.purge(gone)
-    #expect(try await tag(request) != first)
-    try await server.write { _ = try $0.remove(id) }
-    #expect(try await tag(SyncRequest(.changes(after: start, part: nil, also: start, wait: 0))) == nil)
-    #expect(try await tag(SyncRequest(.changes(after: start, part: nil, also: nil, wait: 0), users: [1])) == nil)
-    let end = try await server.read { try $0.cursor }
-    #expect(try await tag(SyncRequest(.changes(after: end, part: nil, also: nil, wait: 0))) == nil)
-  }
-
-  @Test func `requests that are none are refused`() {
-    for (path, query, body) in [
-      ("/sync/other", "", ""), ("/sync", "after=1", ""), ("/sync/users", "", ""), ("/sync/changes", "after=x", ""),
-      ("/sync/changes", "after=v1-0-0-0&wait=26", ""), ("/sync/changes", "after=v1-0-0-0&after=v1-0-0-0", ""),
-      ("/sync/users", "from=v1-0-0-0", "{\"users\":[2,1]}"), ("/sync/users", "from=v1-0-0-0", "{\"users\":[]}"),
-      ("/sync/users", "from=v1-0-0-0", "{\"users\":[1.5]}"), ("/sync", "", "{\"users\":[1]}"),
-    ] {
-      #expect(throws: StoreError.self) {
-        try SyncRequest(path: path, query: query, body: Array(body.utf8))
-      }
-    }
   }
 
   @Test func `a file of a replica is refused by older libraries, and others stay as they were`() async throws {

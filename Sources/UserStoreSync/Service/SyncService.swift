@@ -81,7 +81,9 @@ public final class SyncService: Sendable {
   package func answer(
     _ request: SyncRequest, for reader: Reader, reading turn: @escaping Turn = { read in _ = try await read() }
   ) async throws -> SyncAnswer {
-    let key = request.producer.map { ReplicaTable.Key(subject: reader.subject, producer: $0) }
+    // Whoever asks for the replicas need not be one.
+    let producer = request.resource == .replicas ? nil : request.producer
+    let key = producer.map { ReplicaTable.Key(subject: reader.subject, producer: $0) }
     let asked = key.map { ($0, table.note(request, of: $0)) }
     do { return try await answer(request, Scope(reader, request, limits, turn, asked)) } catch let error as StoreError {
       if let key { table.noteRefusal(of: key) }

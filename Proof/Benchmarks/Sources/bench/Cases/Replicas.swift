@@ -34,7 +34,7 @@ enum Replicas {
               return time.nanoseconds
             }
           },
-        ], rounds: effort.size(quick: 3, full: 3)),
+        ], rounds: 3),
       Case(
         name: "replicas/first-copy/memory", operation: "largest resident memory while \(users) users are copied",
         contenders: [
@@ -216,8 +216,6 @@ enum Replicas {
       running = replicas.map { replica in Task { try await replica.run() } }
       try server.waitForStreams(count)
     }
-
-    var count: Int { stores.count }
 
     deinit {
       for task in running { task.cancel() }
