@@ -23,6 +23,8 @@ package struct LogExtent: Equatable {
   package var size: Int64
   /// The position of the named consumer that is furthest behind, except for consumers whose position is compacted already.
   var consumer: Int64?
+  /// The first row that a replica needs for writes of the application: it and later ones are kept, whatever a policy says.
+  var held: Int64?
 
   /// The size of a row without its values.
   package static let rowBytes: Int64 = 64
@@ -64,10 +66,13 @@ package struct LogExtent: Equatable {
     (self.searched, self.sized, size) = (assumed.searched, assumed.sized, assumed.size)
   }
 
+  /// The last row before those that a replica needs.
+  var lastFree: Int64 { (held ?? .max) - 1 }
+
   /// Whether neither was compacted or counted further than the other.
   func isSame(as other: LogExtent) -> Bool {
     var other = other
-    (other.head, other.consumer) = (head, consumer)
+    (other.head, other.consumer, other.held) = (head, consumer, held)
     return self == other
   }
 

@@ -57,6 +57,12 @@ package struct LogRow {
   /// Whether this is the note of a set that a replica has pulled.
   var isPulled: Bool { operation == Note.pulledOperation }
 
+  /// The number of a replica's set, if this is the note of a set that a replica has sent.
+  var pushed: Int64? {
+    guard operation == Note.pushedOperation, case .integer(let number) = change.old else { return nil }
+    return number
+  }
+
   /// In the row of an end: the first row of the write, or the row itself if another program stored a larger number there.
   var firstOfSet: Int64 {
     if case .integer(let first) = change.old, first <= sequence { first } else { sequence }
@@ -81,15 +87,22 @@ package enum Note: Sendable {
   case event(name: String, payload: StoredValue, about: User.ID?)
   /// The set that ends here is the server's through a cursor.
   case pulled(Cursor)
+  /// The writer of the set expected this value, or none; only in the log of a replica, whose server checks it.
+  case expected(User.ID, AttributeName, StoredValue)
+  /// The set that ends here was sent by a replica, whose log has this random number where it ends.
+  case pushed(Int64)
 
   /// The smallest operation of a note in the log.
   package static let firstOperation: Int64 = 4
+  package static let expectedOperation: Int64 = 4
   package static let purgedOperation: Int64 = 5
   package static let eventOperation: Int64 = 6
   /// What was the end of a set until a later end of the same transaction included its rows; it has no values.
   package static let joinedOperation: Int64 = 7
   /// The last row before the end of a set that a replica has pulled.
   package static let pulledOperation: Int64 = 8
+  /// The last row before the end of a set that a replica has sent; the number is its old value.
+  package static let pushedOperation: Int64 = 9
 }
 
 extension Sequence<LogRow> {

@@ -1,8 +1,10 @@
-/// What a replica receives of the log at once: whole sets with the notes about purges, or a part of a huge set.
+/// What a replica receives of the log at once: whole sets with the notes for replicas, or a part of a huge set.
 package struct LogPart: Sendable {
   package enum Entry: Sendable {
     case entry(UserStore.Entry)
     case purged(User.ID)
+    /// The set was sent by a replica, whose log has this random number where it ends.
+    case pushed(Int64)
   }
 
   package struct Piece: Sendable {
@@ -82,7 +84,7 @@ extension Reader {
 }
 
 extension UserStore.ChangeSet {
-  /// The changes, the events, and the purges of a set that is in memory and starts after a revision.
+  /// The changes, the events, and the notes of a set that is in memory and starts after a revision.
   fileprivate func allEntries(
     after start: UserStore.Revision, in session: any Session
   ) throws(StoreError) -> [LogPart.Entry] {
@@ -94,12 +96,12 @@ extension UserStore.ChangeSet {
 }
 
 extension Sequence<LogRow> {
-  /// The changes, the events, and the purges, in the order of the log.
+  /// The changes, the events, and the notes for replicas, in the order of the log.
   fileprivate var allEntries: [LogPart.Entry] {
     compactMap { row in
       if row.isEnd { return nil }
       if !row.isNote { return .entry(.change(row.change)) }
-      return row.event.map { .entry(.event($0)) } ?? row.purged.map { .purged($0) }
+      return row.event.map { .entry(.event($0)) } ?? row.purged.map { .purged($0) } ?? row.pushed.map { .pushed($0) }
     }
   }
 }

@@ -50,13 +50,16 @@ struct CompactionStep {
       // Rows that are compacted already are deleted first.
       isMore = true
     }
-    let end = min(after.horizon.revision.rawValue, extent.head - 1)
+    let end = min(after.horizon.revision.rawValue, extent.head - 1, extent.lastFree)
     if end > lastRow {
       lastRow = try session.size(after: lastRow, through: end, limit: PagedChanges.rowLimit).last
       if lastRow < end { isMore = true }
     }
     // In a damaged file, rows cannot be found, and every further step would find the same.
-    if isMore, isEmpty { throw Self.damaged }
+    if isMore, isEmpty {
+      guard extent.held != nil else { throw Self.damaged }
+      isMore = false
+    }
   }
 
   static var damaged: StoreError {
@@ -104,6 +107,7 @@ struct CompactionStep {
 
   /// Moves the start of the log to the end of the oldest set if the policy deletes the set, and returns whether it does.
   private mutating func moveStart(to end: SetEnds.End, _ session: any Session) throws(StoreError) -> Bool {
+    if end.sequence > before.lastFree { return false }
     let time = try session.time(of: end.sequence, before: after.head, at: now)
     let uncounted = after
     var verdict = verdict(through: end.sequence, writtenAt: time)
@@ -152,6 +156,8 @@ struct CompactionStep {
     guard present.isSame(as: before), present.head >= before.head else { return false }
     let held = min(before.consumer ?? .max, after.horizon.revision.rawValue)
     if let consumer = present.consumer, consumer < held { return false }
+    if rows > 0, lastRow > present.lastFree { return false }
+    if after.horizon != present.horizon, after.horizon.revision.rawValue > present.lastFree { return false }
     try session.save(after)
     if rows > 0, try session.deleteRows(through: lastRow) == 0 { throw Self.damaged }
     return true

@@ -76,7 +76,8 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
       last = oldest.sequence - 1
       if let row = rows.first(where: { $0.isEnd && !$0.isForeign }) {
         let end = SetEnd(sequence: row.sequence, first: row.firstOfSet, nonce: row.nonce)
-        if try hasChange(end, after: horizon) { return end }
+        // On a replica, nobody who undoes the newest write means one of the server's.
+        if try hasChange(end, after: horizon), try !session.hasPulled(endingAt: end.sequence) { return end }
         last = row.sequence - 1
       }
     }
@@ -147,7 +148,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
 
   private mutating func checkNewValue(of change: Change) throws(StoreError) {
     let current = try storedValue(change.attribute, of: change.user)
-    if current == change.new { return }
+    if current == change.new { return try session.noteExpectation(change.attribute, of: change.user, current) }
     guard try hasUser(change.user) else { throw Self.userRemoved(since: change) }
     throw StoreError(
       .conflict,

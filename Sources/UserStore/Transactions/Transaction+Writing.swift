@@ -157,6 +157,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
       try requireUser(id)
       throw Self.conflict(attribute, of: id, current, expected)
     }
+    try session.noteExpectation(attribute, of: id, expected)
     return try update(attribute, of: id, to: value)
   }
 

@@ -110,6 +110,7 @@ extension Writer {
 
   private func perform(_ step: PurgeStep) throws(StoreError) {
     _ = try maintain { session throws(StoreError) in
+      try session.replicated?.requireDecided(step.user)
       try step.perform(session)
       return true
     }
@@ -121,6 +122,7 @@ extension Writer {
     do {
       try write(origin: nil) { transaction in
         let session = try transaction.session
+        try session.replicated?.requireDecided(step.user)
         try step.perform(session)
         try session.append(.purged(step.user))
       }

@@ -128,20 +128,29 @@ final class Restore: EngineRestore {
 
   /// The server of the backup goes on: its replicas copy.
   ///
-  /// What was purged after the backup stays purged for them.
+  /// What was purged after the backup stays purged for them. What was decided after it is not, because the records do not contain it.
   private func copyServer(to target: SQLiteSession) throws(StoreError) {
-    guard try SchemaPart.server.exists(on: source.connection) else { return }
-    _ = try SchemaPart.server.create(on: target.connection)
-    let purpose = "restore"
-    try target.connection.execute("DELETE FROM userstore_server", to: purpose)
-    for (table, columns) in [("userstore_server", ["id", "identity"]), ("userstore_purged", ["user"])] {
-      let parameters = columns.map { _ in "?" }.joined(separator: ", ")
-      try target.connection.insertRows(
-        "INSERT OR IGNORE INTO \(table) VALUES (\(parameters))",
-        of: "SELECT \(columns.joined(separator: ", ")) FROM \(table)", columns: Int32(columns.count),
-        from: source.connection
-      ) {}
+    let connection = target.connection
+    if try SchemaPart.decisions.exists(on: connection) {
+      try connection.execute("DELETE FROM userstore_decisions; DELETE FROM userstore_producers", to: "restore")
     }
+    guard try SchemaPart.server.exists(on: source.connection) else { return }
+    _ = try SchemaPart.server.create(on: connection)
+    try connection.execute("DELETE FROM userstore_server", to: "restore")
+    try copyAll("userstore_server", ["id", "identity"], to: target)
+    try copyAll("userstore_purged", ["user"], to: target)
+    guard try SchemaPart.decisions.exists(on: source.connection) else { return }
+    _ = try SchemaPart.decisions.create(on: connection)
+    try copyAll("userstore_decisions", ["nonce", "producer", "number", "result", "detail", "at"], to: target)
+    try copyAll("userstore_producers", ["producer", "forgotten"], to: target)
+  }
+
+  private func copyAll(_ table: String, _ columns: [String], to target: SQLiteSession) throws(StoreError) {
+    let (names, parameters) = (columns.joined(separator: ", "), columns.map { _ in "?" }.joined(separator: ", "))
+    try target.connection.insertRows(
+      "INSERT OR IGNORE INTO \(table) (\(names)) VALUES (\(parameters))", of: "SELECT \(names) FROM \(table)",
+      columns: Int32(columns.count), from: source.connection
+    ) {}
   }
 
   private func keepIDs(in target: SQLiteSession) throws(StoreError) {

@@ -16,5 +16,5 @@ extension Migration {
   static var latest: Int64 { all[all.count - 1].number }
 
   /// The newest schema version that this library knows: `latest`, or that of a file with a part.
-  static var newest: Int64 { max(latest, SchemaPart.version) }
+  static var newest: Int64 { max(latest, SchemaPart.newestVersion) }
 }

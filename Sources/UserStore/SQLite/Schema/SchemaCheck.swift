@@ -42,7 +42,8 @@ struct SchemaCheck {
 
   private static func built(_ version: Int64, _ parts: Set<SchemaPart>) throws(StoreError) -> Connection {
     let connection = try Connection(path: nil, access: .readWrite, busyTimeout: 0)
-    for migration in Migration.all.filter({ $0.number <= version }) + parts.map(\.migration) {
+    let ordered = parts.sorted { $0.rawValue > $1.rawValue }
+    for migration in Migration.all.filter({ $0.number <= version }) + ordered.map(\.migration) {
       try connection.execute(migration.sql, to: "build the schema")
     }
     return connection
@@ -94,7 +95,7 @@ struct SchemaCheck {
     }
     let parts = Set(
       SchemaPart.allCases.filter {
-        version >= SchemaPart.version && found[Object(type: "table", name: $0.table)] != nil
+        version >= $0.version && found[Object(type: "table", name: $0.table)] != nil
       })
     self.parts = parts
     // Parts are built when a file has them: another file must not take longer to open.

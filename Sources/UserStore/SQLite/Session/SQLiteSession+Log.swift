@@ -34,7 +34,7 @@ extension SQLiteSession {
   )
 
   private static let insertNote = SQL(
-    "write", "INSERT INTO changes (op, user, old, new, at) VALUES (?1, ?2, ?3, ?4, ?5)")
+    "write", "INSERT INTO changes (op, user, attribute, old, new, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
 
   func logEnd() throws(StoreError) -> Cursor {
     guard let cursor = try connection.first(Self.selectEnd, make: Cursor.init) else { throw Self.noMeta }
@@ -79,17 +79,19 @@ extension SQLiteSession {
   }
 
   func append(_ note: Note) throws(StoreError) {
-    let (operation, user, old, new): (Int64, User.ID?, StoredValue, StoredValue) =
+    let (operation, user, attribute, old, new): (Int64, User.ID?, AttributeName?, StoredValue, StoredValue) =
       switch note {
-      case .purged(let id): (Note.purgedOperation, id, .null, .null)
-      case .event(let name, let payload, let id): (Note.eventOperation, id, .text(name), payload)
-      case .pulled(let cursor): (Note.pulledOperation, nil, .text(cursor.description), .null)
+      case .purged(let id): (Note.purgedOperation, id, nil, .null, .null)
+      case .event(let name, let payload, let id): (Note.eventOperation, id, nil, .text(name), payload)
+      case .pulled(let cursor): (Note.pulledOperation, nil, nil, .text(cursor.description), .null)
+      case .expected(let id, let attribute, let value): (Note.expectedOperation, id, attribute, value, value)
+      case .pushed(let number): (Note.pushedOperation, nil, nil, .integer(number), .null)
       }
     if case .event(_, _, let id?) = note, try value(.name, of: id).isNull { throw .noUser(id) }
     do throws(StoreError) {
       try connection.run(
-        Self.insertNote, .integer(operation), user.map { .integer($0.rawValue) } ?? .null, old, new,
-        .integer(WallClock.milliseconds))
+        Self.insertNote, .integer(operation), user.map { .integer($0.rawValue) } ?? .null,
+        attribute.map { .text($0.text) } ?? .null, old, new, .integer(WallClock.milliseconds))
     } catch { throw explaining(error) }
   }
 

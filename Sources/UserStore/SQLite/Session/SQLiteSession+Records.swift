@@ -82,6 +82,10 @@ extension SQLiteSession {
 
   func insertUser(_ id: User.ID?, name: StoredValue, hairColor: StoredValue) throws(StoreError) -> User.ID {
     do { try connection.run(Self.insertUser, id.map { .integer($0.rawValue) } ?? .null, name, hairColor) } catch {
+      // A replica: only the server counts on.
+      if id == nil, (error.cause as? SQLiteError)?.message == SchemaPart.idRefusal {
+        return try insertUser(User.ID(.random(in: -1 << 62 ... -1)), name: name, hairColor: hairColor)
+      }
       let error = refusal(error, of: [(.name, name), (.hairColor, hairColor)], of: id)
       // SQLite reports a full disk also if no id is left.
       guard error.code == .diskFull, try connection.first(Self.largestID, make: { $0.integer(0) }) == Int64.max else {

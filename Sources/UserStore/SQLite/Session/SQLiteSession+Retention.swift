@@ -63,7 +63,8 @@ extension SQLiteSession {
         measured: (row.integer(3), row.integer(4)), searched: row.integer(8), sized: (row.integer(9), row.integer(10)),
         consumer: row.integerOrNil(7), assuming: assumed)
     }
-    guard let extent else { throw Self.noMeta }
+    guard var extent else { throw Self.noMeta }
+    extent.held = try firstHeldRow()
     return extent
   }
 
@@ -98,20 +99,6 @@ extension SQLiteSession {
   func deleteRows(through last: Int64) throws(StoreError) -> Int {
     try connection.run(Self.deleteRows, .integer(last))
     return connection.changedRows
-  }
-
-  private static let selectIdentity = SQL("read the log", "SELECT identity FROM userstore_server")
-  private static let selectPurged = SQL("read the log", "SELECT user FROM userstore_purged ORDER BY user")
-
-  func serveReplicas() throws(StoreError) { _ = try SchemaPart.server.create(on: connection) }
-
-  func followsServer() throws(StoreError) -> Bool { try SchemaPart.replica.exists(on: connection) }
-
-  func replication() throws(StoreError) -> (identity: Int64, purged: [Int64])? {
-    guard try SchemaPart.server.exists(on: connection),
-      let identity = try connection.first(Self.selectIdentity, make: { $0.integer(0) })
-    else { return nil }
-    return (identity, try connection.all(Self.selectPurged) { $0.integer(0) })
   }
 
   func changes(

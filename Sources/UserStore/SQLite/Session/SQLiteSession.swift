@@ -1,7 +1,7 @@
 /// A session of the store on an SQLite connection, with what is known from its last transaction.
 ///
 /// Unchecked: the pool lends it to one thread at a time, and the pool's lock orders their accesses.
-final class SQLiteSession: ReplicatedSession, @unchecked Sendable {
+final class SQLiteSession: Session, @unchecked Sendable {
   let connection: Connection
   /// nil in memory, and for a session that only reads.
   private var checkpoints: Checkpoints?
