@@ -21,7 +21,7 @@ CREATE TABLE userstore_outbox (
   echoed INTEGER NOT NULL          -- 1: it came back with the server's log
 ) STRICT;
 
--- The rows of these sets by user and attribute; the attribute of a row that adds or removes a user is empty.
+-- The rows of these sets by user and attribute; the attribute of a row that adds or removes a user is 'id'.
 CREATE TABLE userstore_outbox_rows (
   user INTEGER NOT NULL,
   attribute TEXT NOT NULL,

@@ -85,8 +85,8 @@ package enum Note: Sendable {
   case purged(User.ID)
   /// Something that happened, perhaps about a user.
   case event(name: String, payload: StoredValue, about: User.ID?)
-  /// The set that ends here is the server's through a cursor.
-  case pulled(Cursor)
+  /// A replica has written the set that ends here: the server's through a cursor, or what a decision of the server has changed.
+  case pulled(Cursor?)
   /// The writer of the set expected this value, or none; only in the log of a replica, whose server checks it.
   case expected(User.ID, AttributeName, StoredValue)
   /// The set that ends here was sent by a replica, whose log has this random number where it ends.

@@ -219,7 +219,7 @@ extension StoredValue {
   package func isAccepted(for attribute: AttributeName) -> Bool { (try? Limits.checked(self, for: attribute)) == self }
 
   /// A short text in quotes, without control characters, which a terminal could interpret.
-  var forMessages: String {
+  package var forMessages: String {
     switch self {
     case .null: return "not set"
     case .integer(let integer): return String(integer)

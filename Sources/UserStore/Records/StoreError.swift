@@ -89,6 +89,8 @@ public extension StoreError.Code {
   ///
   /// The message has the server's address.
   static let readOnlyReplica = Self(rawValue: "readOnlyReplica")
+  /// A replica sends changes that were written for somebody else than its server knows it as; nothing was changed.
+  static let wrongSubject = Self(rawValue: "wrongSubject")
   /// A replica was to be made of a store that has users; nothing was changed: the copy would remove them.
   static let notEmpty = Self(rawValue: "notEmpty")
   /// The disk is full; nothing was changed; you can write again when there is space.

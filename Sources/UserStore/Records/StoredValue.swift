@@ -22,7 +22,7 @@ public enum StoredValue: Sendable {
   }
 
   /// The size of a text or a blob in bytes; 8 for a number.
-  var byteCount: Int {
+  package var byteCount: Int {
     switch self {
     case .null: 0
     case .integer, .real: 8

@@ -3,10 +3,14 @@
 extension UserStore {
   /// Lets replicas follow the store; a file gets the tables for that.
   package func prepareServer() throws(StoreError) {
-    let server = try reader.reading { transaction throws(StoreError) in try transaction.session.server() }
-    if server != nil { return }
+    let isPrepared = try reader.reading { transaction throws(StoreError) in
+      let session = try transaction.session
+      guard try session.server() != nil else { return false }
+      return try session.replicated?.decides() ?? false
+    }
+    if isPrepared { return }
     try writable(writer).writing { transaction throws(StoreError) in
-      guard let session = try transaction.session as? any ReplicatedSession else {
+      guard let session = try transaction.session.replicated else {
         throw StoreError(.unsupported, "replicas cannot follow a store of this engine")
       }
       try session.serveReplicas()
@@ -48,6 +52,17 @@ extension UserStore.Transaction {
 }
 
 extension Session {
+  /// The changes among rows of the log; of more than a page, the first ones.
+  package func changes(inRows rows: ClosedRange<Int64>) throws(StoreError) -> [Change] {
+    try self.rows(after: rows.lowerBound - 1, through: rows.upperBound).entries.changes
+  }
+
+  /// When the oldest row of the log was written, in milliseconds since 1970; nil for an empty log.
+  package func oldestTime() throws(StoreError) -> Int64? {
+    let start = try horizon().revision.rawValue
+    return try rows(after: start, through: start + 1).first?.change.timestamp
+  }
+
   /// Removes the values of a removed user from the log, in the open write transaction, and notes it if there were any or replicas follow
   /// this store; has no effect if the user exists.
   package func purge(_ user: User.ID) throws(StoreError) {

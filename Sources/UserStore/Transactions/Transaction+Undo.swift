@@ -28,7 +28,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   }
 
   /// Writes what `body` writes; if it throws any error, nothing of it.
-  mutating func undoingOnAnyError<Result>(_ body: (inout Self) throws -> Result) throws -> Result {
+  package mutating func undoingOnAnyError<Result>(_ body: (inout Self) throws -> Result) throws -> Result {
     try session.savepoint()
     do {
       let result = try body(&self)

@@ -8,6 +8,8 @@ struct ServerState {
   let version: Int64
   let identity: String
   let cursor: Cursor
+  /// Whom the server knows the replica as.
+  let subject: String
   let grant: String
   let count: Int
   let purged: [Int64]
@@ -15,7 +17,7 @@ struct ServerState {
   var json: JSON {
     .object([
       ("version", .integer(version)), ("identity", .text(identity)), ("cursor", .text(cursor.description)),
-      ("subject", .text("")), ("grant", .text(grant)), ("count", .integer(Int64(count))),
+      ("subject", .text(subject)), ("grant", .text(grant)), ("count", .integer(Int64(count))),
       (
         "limits",
         .object([
@@ -25,9 +27,15 @@ struct ServerState {
     ])
   }
 
-  init(identity: String, cursor: Cursor, grant: String, count: Int, purged: [Int64]) {
-    version = protocolVersion
-    (self.identity, self.cursor, self.grant, self.count, self.purged) = (identity, cursor, grant, count, purged)
+  init(identity: String, cursor: Cursor, _ reader: (subject: String, grant: String), count: Int, purged: [Int64]) {
+    (version, subject, grant) = (protocolVersion, reader.subject, reader.grant)
+    (self.identity, self.cursor, self.count, self.purged) = (identity, cursor, count, purged)
+  }
+
+  /// The identity as text: 16 hexadecimal digits.
+  static func text(ofIdentity identity: Int64) -> String {
+    let hex = String(UInt64(bitPattern: identity), radix: 16)
+    return String(repeating: "0", count: 16 - hex.count) + hex
   }
 
   init(_ bytes: [UInt8]) throws {
@@ -37,10 +45,12 @@ struct ServerState {
     self.version = version
     func member(_ name: String) -> JSON? { members.first { $0.name == name }?.value }
     guard case .text(let identity)? = member("identity"), case .text(let cursor)? = member("cursor"),
-      case .text(let grant)? = member("grant"), case .integer(let count)? = member("count"),
+      case .text(let subject)? = member("subject"), case .text(let grant)? = member("grant"),
+      case .integer(let count)? = member("count"),
       case .list(let purged)? = member("purged")
     else { throw SyncFailure("the answer about the server lacks a member") }
-    (self.identity, self.cursor, self.grant, self.count) = (identity, try Cursor(cursor), grant, Int(clamping: count))
+    (self.identity, self.cursor, self.count) = (identity, try Cursor(cursor), Int(clamping: count))
+    (self.subject, self.grant) = (subject, grant)
     self.purged = purged.compactMap { if case .integer(let id) = $0 { id } else { nil } }
   }
 }
@@ -52,6 +62,8 @@ enum SyncRow {
   case removed(Int64, AttributeName)
   case event(Int64?, name: StoredValue, payload: StoredValue)
   case purged(Int64)
+  /// The set was sent by a replica, whose log has this random number where it ends.
+  case pushed(Int64)
 }
 
 /// A page of users: the answer of `/sync/users`.
@@ -122,7 +134,7 @@ extension SyncRow {
   /// Creates a row; nil for an operation that this version does not know.
   ///
   /// Only a program that turns checks off can store an attribute `id`, which no other file accepts.
-  fileprivate init?(_ line: Line) throws {
+  init?(_ line: Line) throws {
     if case .text("id")? = try? line.value("attribute") { return nil }
     switch line.operation {
     case "insert": self = .added(try line.integer("user"), try line.attribute, try line.value("new"))
@@ -134,13 +146,14 @@ extension SyncRow {
       let user: Int64? = if case .integer(let id) = try line.value("user") { id } else { nil }
       self = .event(user, name: try line.value("event"), payload: try line.value("payload"))
     case "purged": self = .purged(try line.integer("user"))
+    case "pushed": self = .pushed(try line.number("nonce"))
     default: return nil
     }
   }
 }
 
 /// An object of plain values.
-private struct Line {
+struct Line {
   let values: JSONScanner.Members
 
   var operation: String? { String(storedValue: (try? value("op")) ?? .null) }
@@ -160,17 +173,26 @@ private struct Line {
     return number
   }
 
+  /// An integer of 64 bits as a text, for readers of JSON that do not have such integers.
+  func number(_ name: String) throws -> Int64 {
+    guard let number = Int64(try text(name)) else { throw SyncFailure("“\(name)” is no number") }
+    return number
+  }
+
   func flag(_ name: String) throws -> Bool { try integer(name) != 0 }
 
   var attribute: AttributeName { get throws { AttributeName(try text("attribute")) } }
 }
 
 /// The lines of an answer.
-private struct Lines {
+struct Lines {
   private let bytes: [UInt8]
   private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Whether there are no more bytes, not even of a line that was cut off.
+  var isAtEnd: Bool { position == bytes.count }
 
   /// The next whole line; a last one without its line feed may have been cut off.
   mutating func next() throws -> Line? {

@@ -11,6 +11,8 @@ public struct SyncRequest: Hashable, Sendable {
     case users(after: Int64?, from: Cursor)
     /// The sets after a cursor, or the rest of the next one after a row of it.
     case changes(after: Cursor, part: Cursor?, also: Cursor?, wait: Int)
+    /// Sets of the replica, which the server decides.
+    case push([UInt8])
     /// What the server knows of its replicas.
     case replicas
   }
@@ -34,15 +36,18 @@ public struct SyncRequest: Hashable, Sendable {
   package static let longestWait = 25
   /// The most bytes of a body.
   public static let bodyLimit = 256 * 1_024
+  /// The most bytes of the body of `/sync/push`: that of a set with one value of the largest size.
+  public static let pushLimit = 24 << 20
 
   // MARK: Writing
 
-  /// The path, which follows the address of the server: `/sync`, `/sync/users`, `/sync/changes`, or `/replicas`.
+  /// The path, which follows the address of the server: `/sync`, `/sync/users`, `/sync/changes`, `/sync/push`, or `/replicas`.
   public var path: String {
     switch resource {
     case .server: "/sync"
     case .users: "/sync/users"
     case .changes: "/sync/changes"
+    case .push: "/sync/push"
     case .replicas: "/replicas"
     }
   }
@@ -51,7 +56,7 @@ public struct SyncRequest: Hashable, Sendable {
   public var query: String {
     let parameters: [(String, String?)] =
       switch resource {
-      case .server, .replicas: []
+      case .server, .push, .replicas: []
       case .users(let last, let start): [("from", start.description), ("after", last.map { "\($0)" })]
       case .changes(let cursor, let part, let also, let wait):
         [
@@ -70,11 +75,12 @@ public struct SyncRequest: Hashable, Sendable {
   /// The number that names the replica; nil in a request without the header.
   public var replica: String? { producer.map { "\($0)" } }
 
-  /// The body, which is JSON; nil if there is none.
+  /// The body, which is JSON, or lines of JSON for `/sync/push`; nil if there is none.
   ///
   /// A request with a body is sent with the method POST, another with GET.
   public var body: [UInt8]? {
-    users.map { JSON.object([("users", .list($0.map { .integer($0) }))]).bytes }
+    if case .push(let body) = resource { return body }
+    return users.map { JSON.object([("users", .list($0.map { .integer($0) }))]).bytes }
   }
 
   // MARK: Reading
@@ -92,6 +98,7 @@ public struct SyncRequest: Hashable, Sendable {
     switch path {
     case "/sync": resource = .server
     case "/replicas": resource = .replicas
+    case "/sync/push": resource = .push(body)
     case "/sync/users": resource = .users(after: try parameters.integer("after"), from: try parameters.cursor("from"))
     case "/sync/changes":
       let wait = try parameters.integer("wait") ?? 0
@@ -104,10 +111,11 @@ public struct SyncRequest: Hashable, Sendable {
     default: throw StoreError(.badValue, "“\(path.prefix(100))” is no resource for replicas")
     }
     try parameters.end()
-    users = body.isEmpty ? nil : try Self.users(in: body)
+    if case .push = resource { users = nil } else { users = body.isEmpty ? nil : try Self.users(in: body) }
     producer = try replica.map { text throws(StoreError) in try Self.producer(text) }
     switch resource {
     case .server, .replicas: if users != nil { throw StoreError(.badValue, "this request has no body") }
+    case .push: if body.isEmpty { throw StoreError(.badValue, "this request has a body") }
     case .users, .changes: break
     }
   }
@@ -118,6 +126,8 @@ public struct SyncRequest: Hashable, Sendable {
     }
     return number
   }
+
+  var isPush: Bool { if case .push = resource { true } else { false } }
 
   // MARK: Waiting
 

@@ -2,15 +2,17 @@ public import UserStore
 
 /// A store that follows a store on a server: a copy of its users, or of some of them, that is kept up to date.
 ///
-///     let replica = try Replica(of: store, from: server, users: .all, writes: .none)
+///     let replica = try Replica(of: store, from: server, users: .all, writes: .queued)
 ///     replica.state.bindAndFire("status") { print($0) }
 ///     try await replica.run()
 ///
 /// Everything reads the store as any other: lists, listeners, feeds, consumers, the sqlite3 shell. At every moment, its users are
-/// exactly those that the server had at one place of its log. Each set of the server becomes one set here, with its origin
-/// (`ChangeSet.isPulled`); what a copy changes becomes one set without an origin.
+/// exactly those that the server had at one place of its log, with what the application has written since, and the server has not yet
+/// decided, on top. Each set of the server becomes one set here, with its origin (`ChangeSet.isPulled`); what a copy or a decision
+/// changes becomes one set without an origin.
 ///
-/// The file is then a replica for good: every other write is refused (`StoreError.Code.readOnlyReplica`), from whichever program.
+/// The file is then a replica for good. With `Writes.none`, every other write is refused (`StoreError.Code.readOnlyReplica`), from
+/// whichever program.
 public final class Replica: Sendable {
   /// The users that a replica has.
   public enum Users: Hashable, Sendable {
@@ -24,6 +26,11 @@ public final class Replica: Sendable {
   public enum Writes: Sendable {
     /// It refuses them.
     case none
+    /// It lets them through, from any program, also without the network, and sends them to the server in their order.
+    ///
+    /// The server decides: it accepts a set whole, or refuses it (`refusals`). A new user gets a random negative id, because two
+    /// replicas would give the next one to two people.
+    case queued
   }
 
   /// How a replica is doing.
@@ -46,6 +53,10 @@ public final class Replica: Sendable {
     case anotherServer(identity: String)
     /// The server speaks a version of the protocol that this library does not know.
     case newerServer(version: Int64)
+    /// The server knows the replica as somebody else than when it copied, for whom it must not send what was written before.
+    case anotherSubject
+    /// The file lacks what is to be sent; `signOut(pending: .discard)` gives it up.
+    case damaged(String)
     /// The server has refused a request, with this explanation.
     case badRequest(String)
 
@@ -55,15 +66,19 @@ public final class Replica: Sendable {
       case .anotherServer(let identity):
         "the users of the server (\(identity)) are not those that were copied; confirm it to copy them in their place"
       case .newerServer(let version): "the server speaks version \(version) of the protocol; update this program"
+      case .anotherSubject: "the server knows this replica as somebody else than before; use a file for each person"
+      case .damaged(let detail): detail
       case .badRequest(let detail): "the server has refused the request: \(detail)"
       }
     }
 
-    init?(_ server: ServerState, known: String?) {
+    init?(_ server: ServerState, of file: ReplicaFile) {
       if server.version > protocolVersion {
         self = .newerServer(version: server.version)
-      } else if let known, known != server.identity {
+      } else if let known = file.identity, known != server.identity {
         self = .anotherServer(identity: server.identity)
+      } else if let known = file.subject, known != server.subject {
+        self = .anotherSubject
       } else {
         return nil
       }
@@ -72,13 +87,18 @@ public final class Replica: Sendable {
 
   /// How the replica is doing; changes only while it runs in this process.
   public let state: Listenable<State>
+  /// How many sets of the application the server has not decided; changes only while it runs in this process.
+  public let pending: Listenable<Int>
 
-  private let store: UserStore
-  private let transport: any SyncTransport
-  private let retries: Retries
+  let store: UserStore
+  let transport: any SyncTransport
+  let retries: Retries
   private let source: SignalSource<State>
+  private let pendingSource: SignalSource<Int>
   /// The cursor of the server through which the users here are the server's.
   private let position: (source: SignalSource<Cursor?>, listenable: Listenable<Cursor?>)
+  /// The newest refusal.
+  let newestRefusal: (source: SignalSource<Int64>, listenable: Listenable<Int64>)
 
   // MARK: Creating
 
@@ -96,30 +116,37 @@ public final class Replica: Sendable {
   public convenience init(
     of store: UserStore, from transport: any SyncTransport, users: Users = .all, writes: Writes
   ) throws {
-    try self.init(of: store, from: transport, users: users, Retries())
+    try self.init(of: store, from: transport, users: users, writes: writes, Retries())
   }
 
-  package init(of store: UserStore, from transport: any SyncTransport, users: Users, _ retries: Retries) throws {
+  package init(
+    of store: UserStore, from transport: any SyncTransport, users: Users, writes: Writes = .none, _ retries: Retries
+  ) throws {
     (self.store, self.transport, self.retries) = (store, transport, retries)
     let ids = try users.stored()
-    let file = try store.write { transaction in try Self.open(&transaction, transport.address, ids) }
+    let (file, count, refusal) = try store.write { transaction in
+      try Self.open(&transaction, transport.address, ids, writes)
+    }
     let state: State = file.copy.map { .copying(done: $0.done, of: $0.count) } ?? .following(behind: 0)
     (source, self.state) = Listenable.make(state)
+    (pendingSource, pending) = Listenable.make(count)
     position = Listenable.make(file.cursor)
+    newestRefusal = Listenable.make(refusal)
   }
 
   private static let insert = SQL(
     "make the store a replica",
     """
-    INSERT INTO userstore_replica (id, address, users, seen, seen_nonce, seen_epoch, producer, writing)
+    INSERT INTO userstore_replica (id, address, users, taken, seen_nonce, seen_epoch, producer, writing)
     VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, 0)
     """)
 
   private static func open(
-    _ transaction: inout WriteTransaction, _ address: String, _ ids: String?
-  ) throws(StoreError) -> ReplicaFile {
+    _ transaction: inout WriteTransaction, _ address: String, _ ids: String?, _ writes: Writes
+  ) throws(StoreError) -> (file: ReplicaFile, pending: Int, refusal: Int64) {
     let tables = try PartTables(transaction.session)
-    if try !tables.has(.replica) {
+    let isNew = try !tables.has(.replica)
+    if isNew {
       if try transaction.count() > 0 {
         throw StoreError(
           .notEmpty, "the store has users, which a copy of the server's would remove", hint: "use a new file")
@@ -128,6 +155,9 @@ public final class Replica: Sendable {
         throw StoreError(.unsupported, "a replica has no unique attributes: its server has them")
       }
       try tables.create(.replica)
+    }
+    try tables.create(.outbox)
+    if isNew {
       let end = try transaction.session.logEnd()
       try tables.run(
         insert, .text(address), StoredValue(ids), .integer(end.revision.rawValue), .integer(end.nonce),
@@ -135,42 +165,16 @@ public final class Replica: Sendable {
     }
     return try ReplicaTransaction.run(in: &transaction) { own throws(StoreError) in
       own.file.address = address
-      if own.file.users != ids || own.file.cursor == nil && own.file.copy == nil {
+      try own.letWrite(writes)
+      if !own.file.follows(ids) || own.file.cursor == nil && own.file.copy == nil {
         own.file.users = ids
         try own.beginCopy()
       }
-      return own.file
+      return (own.file, try own.outbox.count, try own.refusals.newest)
     }
   }
 
-  // MARK: Running
-
-  /// Copies and follows until the task is canceled or the store is closed, and then returns.
-  ///
-  /// Failures of the network and of the server are repeated forever, with growing pauses of at most a minute; `state` shows them. The process may be
-  /// killed at any moment. Several processes may run replicas of one file.
-  ///
-  /// - Throws: `Problem` if no later attempt can help; run it again when the cause is gone.
-  public func run() async throws { try await run(until: { _ in false }) }
-
-  /// Copies and follows until the replica has everything that the server had when this was called, or later.
-  ///
-  /// - Throws: `Problem`, and `CancellationError`.
-  public func catchUp() async throws {
-    try await run(until: { $0 })
-    try Task.checkCancellation()
-  }
-
-  /// Waits until the users here are those of the server at a cursor of the server, or later, while the replica runs in this process.
-  ///
-  /// - Parameter cursor: A cursor of the server's log, such as that of a write there.
-  /// - Throws: `CancellationError`.
-  public func caughtUp(to cursor: UserStore.Cursor) async throws {
-    for await position in position.listenable.values {
-      if let position, position.epoch == cursor.epoch, position.revision >= cursor.revision { return }
-    }
-    throw CancellationError()
-  }
+  // MARK: Showing
 
   /// Accepts other records at the address as those to copy, after `Problem.anotherServer`.
   ///
@@ -185,86 +189,33 @@ public final class Replica: Sendable {
     }
   }
 
-  private func run(until isDone: (_ isUpToDate: Bool) -> Bool) async throws {
-    var attempts = Attempts()
-    while !Task.isCancelled {
-      do {
-        if isDone(try await takeStep(&attempts, waits: !isDone(true))) { return }
-      } catch let problem as Problem {
-        show(.refused(problem))
-        throw problem
-      } catch is CancellationError {
-        return
-      } catch {
-        // A transport may have an error of its own for a request that was canceled.
-        if Task.isCancelled || StoreError.Code.closed ~= error { return }
-        try await pause(after: error, &attempts)
-      }
+  func show(_ state: State) { if self.state.value != state { source.send(state) } }
+
+  /// Shows how far the file is.
+  ///
+  /// - Returns: Whether the replica follows, and does not copy.
+  @discardableResult func showProgress() async throws -> Bool {
+    let (file, count, refusal) = try await store.read { users in
+      let tables = try PartTables(users.session)
+      return (try ReplicaFile(tables), try Outbox(tables: tables).count, try RefusalTable(tables: tables).newest)
     }
+    if pending.value != count { pendingSource.send(count) }
+    if newestRefusal.listenable.value != refusal { newestRefusal.source.send(refusal) }
+    guard let cursor = file.cursor, file.copy == nil else { return false }
+    if position.listenable.value != cursor { position.source.send(cursor) }
+    return true
   }
 
-  /// How often in a row something has failed, and how often a copy began again.
-  private struct Attempts {
-    var failures = 0
-    var copies = 0
-  }
-
-  /// Takes one step; returns whether the replica had reached the end of the server's log.
-  private func takeStep(_ attempts: inout Attempts, waits: Bool) async throws -> Bool {
-    // After a copy or a failure, the first answer comes at once, so that the state is right again.
-    let wait = waits && isFollowing ? SyncRequest.longestWait : 0
-    guard let step = try await store.read({ try ReplicaStep.next(in: &$0, wait: wait) }) else {
-      try await store.write { try ReplicaStep.begin(in: &$0) }
-      return false
+  /// Waits until the users here are those of the server at a cursor of the server, or later, while the replica runs in this process.
+  ///
+  /// - Parameter cursor: A cursor of the server's log, such as that of a write there.
+  /// - Throws: `CancellationError`.
+  public func caughtUp(to cursor: UserStore.Cursor) async throws {
+    for await position in position.listenable.values {
+      if let position, position.epoch == cursor.epoch, position.revision >= cursor.revision { return }
     }
-    guard case .ask(let request) = step.action else {
-      try await settle(try await store.write { try step.install(in: &$0) }, &attempts)
-      return false
-    }
-    // While it fails, the reason stays.
-    if let progress = step.progress, attempts.failures == 0 { show(.copying(done: progress.done, of: progress.count)) }
-    let asked = retries.now()
-    let answer = try await ReplicaAnswer(try await transport.send(request), to: request)
-    let outcome = try await store.write { try step.apply(answer, in: &$0) }
-    try await settle(outcome, &attempts)
-    guard case .changes(let page) = answer, step.copy == nil, !outcome.isLate, !outcome.hasBegun else { return false }
-    show(.following(behind: outcome.behind))
-    if wait > 0, !page.hasMore, !outcome.hasMoved { try await retries.pauseIfSoon(after: asked) }
-    return !page.hasMore
+    throw CancellationError()
   }
-
-  private func settle(_ outcome: ReplicaOutcome, _ attempts: inout Attempts) async throws {
-    attempts.failures = 0
-    if outcome.hasPurged { try await store.eraseOldPages() }
-    guard outcome.hasBegun || outcome.hasMoved else { return }
-    let file = try await store.read { users in try ReplicaFile(PartTables(users.session)) }
-    if let cursor = file.cursor, file.copy == nil {
-      attempts.copies = 0
-      if position.listenable.value != cursor { position.source.send(cursor) }
-    }
-    if outcome.hasBegun {
-      attempts.copies += 1
-      // The first at once; one that always begins again must not load the server.
-      if attempts.copies > 1 {
-        try await pause("the server's log did not go on", for: retries.delay(after: attempts.copies - 1))
-      }
-    }
-  }
-
-  private func pause(after error: any Error, _ attempts: inout Attempts) async throws {
-    attempts.failures += 1
-    let asked = (error as? SyncFailure)?.retryAfter ?? .zero
-    try await pause("\(error)", for: max(retries.delay(after: attempts.failures), min(asked, Retries.longestAsked)))
-  }
-
-  private func pause(_ reason: String, for time: Duration) async throws {
-    show(.waiting(reason: reason, retryAt: WallClock.milliseconds + Int64(time / .milliseconds(1))))
-    try? await retries.sleep(time)
-  }
-
-  private var isFollowing: Bool { if case .following = state.value { true } else { false } }
-
-  private func show(_ state: State) { if self.state.value != state { source.send(state) } }
 }
 
 extension Replica.Users {

@@ -4,8 +4,16 @@ import UserStore
 struct ReplicaFile {
   var address: String
   var identity: String?
+  /// Whom the server knows the replica as; nil before its first answer.
+  var subject: String?
   /// Names the file to the server.
-  let producer: Int64
+  var producer: Int64
+  /// The number of the next set that is sent under this name.
+  var next: Int64
+  /// Whether the application may write.
+  var takesWrites: Bool
+  /// The server's cursor with results that `cursor` has not reached.
+  var answered: Cursor?
   /// The ids of a subset, as they are stored; nil for all users.
   var users: String?
   var grant: String?
@@ -13,7 +21,8 @@ struct ReplicaFile {
   var cursor: Cursor?
   /// Through which rows of the next set, a huge one, arrived.
   var part: Cursor?
-  var seen: Cursor
+  /// Through which the log here was read for sets of the application.
+  var taken: Cursor
   var copy: Copy?
 
   struct Copy {
@@ -36,7 +45,8 @@ struct ReplicaFile {
   private static let select = SQL(
     "read the replica",
     """
-    SELECT address, identity, users, "grant", cursor, part, seen, seen_nonce, seen_epoch, producer FROM userstore_replica
+    SELECT address, identity, users, "grant", cursor, part, taken, seen_nonce, seen_epoch, producer, subject, next, writes, answered
+    FROM userstore_replica
     """)
   private static let selectCopy = SQL(
     "read the replica", "SELECT id, \"grant\", position, last, is_staged, target, done, count, part FROM userstore_copy"
@@ -44,14 +54,15 @@ struct ReplicaFile {
 
   /// - Throws: `StoreError.Code.schemaChanged` if the file has no row, or one that this version did not write.
   init(_ tables: PartTables) throws(StoreError) {
-    guard let row = try tables.first(Self.select, columns: 10) else {
+    guard let row = try tables.first(Self.select, columns: 14) else {
       throw StoreError(.schemaChanged, "the table “userstore_replica” was changed: it has no row")
     }
     address = String(storedValue: row[0]) ?? ""
     (identity, users, grant) = (String(storedValue: row[1]), String(storedValue: row[2]), String(storedValue: row[3]))
     (cursor, part) = (try Cursor(stored: row[4]), try Cursor(stored: row[5]))
-    seen = Cursor(epoch: row[8].int64 ?? 0, revision: row[6].int64 ?? 0, nonce: row[7].int64 ?? 0)
-    producer = row[9].int64 ?? 0
+    taken = Cursor(epoch: row[8].int64 ?? 0, revision: row[6].int64 ?? 0, nonce: row[7].int64 ?? 0)
+    (producer, subject, next) = (row[9].int64 ?? 0, String(storedValue: row[10]), row[11].int64 ?? 1)
+    (takesWrites, answered) = (row[12].int64 == 1, try Cursor(stored: row[13]))
     guard let copy = try tables.first(Self.selectCopy, columns: 9) else { return }
     self.copy = Copy(
       id: copy[0].int64 ?? 0, grant: String(storedValue: copy[1]), position: try Cursor(stored: copy[2]),
@@ -62,6 +73,13 @@ struct ReplicaFile {
 
   /// The ids of the subset; nil for all users.
   var ids: [Int64]? { users.map { text in text.split(separator: ",").compactMap { Int64($0) } } }
+
+  /// Whether these are the users of the replica, beside those that the application has added.
+  func follows(_ users: String?) -> Bool {
+    guard let users, let ids else { return users == self.users }
+    let wanted = Set(users.split(separator: ",").compactMap { Int64($0) })
+    return wanted.isSubset(of: ids) && ids.allSatisfy { $0 < 0 || wanted.contains($0) }
+  }
 
   static func text(of ids: [Int64]) -> String { ids.map { "\($0)" }.joined(separator: ",") }
 }
@@ -77,6 +95,8 @@ struct ReplicaStep: Sendable {
   }
 
   let action: Action
+  /// What is sent; nil for a step that only asks.
+  let push: Push?
   /// The copy that the step is of; nil for a step that follows.
   let copy: Int64?
   let users: String?
@@ -84,14 +104,24 @@ struct ReplicaStep: Sendable {
   let progress: (done: Int, count: Int)?
 
   /// Returns the next step; nil if a copy has to begin first.
-  init?(_ file: ReplicaFile, wait: Int) {
+  ///
+  /// `push` is what there is to send: nothing before the first copy, nor before the result of what was sent last is reached.
+  init?(_ file: ReplicaFile, wait: Int, push: Push? = nil) {
     users = file.users
+    let mayPush = file.copy == nil && file.cursor != nil && file.answered == nil
+    self.push = mayPush ? push : nil
+    if let push = self.push {
+      (copy, progress) = (nil, nil)
+      action = .ask(SyncRequest(.push(push.bytes), producer: push.producer))
+      return
+    }
     guard let copy = file.copy else {
       guard let cursor = file.cursor else { return nil }
       let waits = file.part == nil ? wait : 0
       action = .ask(
         SyncRequest(
-          .changes(after: cursor, part: file.part, also: nil, wait: waits), users: file.ids, producer: file.producer))
+          .changes(after: cursor, part: file.part, also: file.answered, wait: waits), users: file.ids,
+          producer: file.producer))
       (self.copy, progress) = (nil, nil)
       return
     }
@@ -115,7 +145,10 @@ struct ReplicaStep: Sendable {
   }
 
   /// Whether the file is as it was when the step was made.
+  ///
+  /// A result is stored with the identity of its set, whenever it arrives, unless a copy has begun, after which sets are sent again.
   func isCurrent(in file: ReplicaFile) -> Bool {
+    if push != nil { return file.copy == nil }
     guard let now = ReplicaStep(file, wait: 0), now.copy == copy, now.users == users else { return false }
     switch (action, now.action) {
     case (.install, .install): return true

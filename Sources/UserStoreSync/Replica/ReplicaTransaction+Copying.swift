@@ -16,7 +16,7 @@ extension ReplicaTransaction {
 
   /// Takes the first answer of a copy: from here on, the server's log has to be followed.
   mutating func begin(_ server: ServerState) throws(StoreError) {
-    file.identity = server.identity
+    (file.identity, file.subject) = (server.identity, server.subject)
     file.copy?.grant = server.grant
     file.copy?.position = server.cursor
     let subset = file.ids?.count
@@ -55,7 +55,7 @@ extension ReplicaTransaction {
 
   private func stage(_ row: SyncRow) throws(StoreError) {
     switch row {
-    case .added(_, _, .null), .updated(_, _, old: .null, new: .null), .event: break
+    case .added(_, _, .null), .updated(_, _, old: .null, new: .null), .event, .pushed: break
     case .purged(let id): try tables.run(Self.insertPurge, .integer(id))
     case .added(let id, .name, let name):
       try tables.run(Self.unstageUser, .integer(id))
@@ -74,41 +74,44 @@ extension ReplicaTransaction {
 
   // MARK: Installing
 
-  // The ids from one through another: one statement for all would need memory for each row that it changes.
-  private static let range = "?1 AND ?2"
+  // The ids from one through another: one statement for all would need memory for each row that it changes. Of a user that undecided
+  // sets touch, the record here is not the server's.
+  private static func range(_ user: String) -> String {
+    "\(user) BETWEEN ?1 AND ?2 AND NOT EXISTS (SELECT 1 FROM userstore_outbox_rows AS touched WHERE touched.user = \(user))"
+  }
   private static let staged = "SELECT 1 FROM userstore_staged AS s WHERE s.user"
   private static let differences = [
     """
-    DELETE FROM users WHERE id BETWEEN \(range) AND NOT EXISTS (\(staged) = users.id AND s.attribute = 'name')
+    DELETE FROM users WHERE \(range("users.id")) AND NOT EXISTS (\(staged) = users.id AND s.attribute = 'name')
     """,
     """
-    DELETE FROM attributes WHERE user_id BETWEEN \(range)
+    DELETE FROM attributes WHERE \(range("user_id"))
       AND NOT EXISTS (\(staged) = user_id AND s.attribute = attributes.name)
     """,
     """
     UPDATE users SET name = (SELECT value FROM userstore_staged WHERE user = users.id AND attribute = 'name')
-    WHERE id BETWEEN \(range) AND name IS NOT
+    WHERE \(range("users.id")) AND name IS NOT
       (SELECT value FROM userstore_staged WHERE user = users.id AND attribute = 'name') COLLATE BINARY
     """,
     """
     UPDATE users SET hair_color = (SELECT value FROM userstore_staged WHERE user = users.id AND attribute = 'hair_color')
-    WHERE id BETWEEN \(range) AND hair_color IS NOT
+    WHERE \(range("users.id")) AND hair_color IS NOT
       (SELECT value FROM userstore_staged WHERE user = users.id AND attribute = 'hair_color') COLLATE BINARY
     """,
     """
     UPDATE attributes SET value = (SELECT s.value FROM userstore_staged AS s WHERE s.user = user_id AND s.attribute = attributes.name)
-    WHERE user_id BETWEEN \(range) AND EXISTS (\(staged) = user_id AND s.attribute = attributes.name
+    WHERE \(range("user_id")) AND EXISTS (\(staged) = user_id AND s.attribute = attributes.name
       AND (s.value IS NOT attributes.value COLLATE BINARY OR typeof(s.value) IS NOT typeof(attributes.value)))
     """,
     """
     INSERT INTO users (id, name, hair_color) SELECT s.user, s.value,
       (SELECT value FROM userstore_staged WHERE user = s.user AND attribute = 'hair_color')
-    FROM userstore_staged AS s WHERE s.user BETWEEN \(range) AND s.attribute = 'name'
+    FROM userstore_staged AS s WHERE \(range("s.user")) AND s.attribute = 'name'
       AND NOT EXISTS (SELECT 1 FROM users WHERE id = s.user) ORDER BY s.user
     """,
     """
     INSERT INTO attributes (user_id, name, value) SELECT s.user, s.attribute, s.value
-    FROM userstore_staged AS s WHERE s.user BETWEEN \(range) AND s.attribute NOT IN ('name', 'hair_color')
+    FROM userstore_staged AS s WHERE \(range("s.user")) AND s.attribute NOT IN ('name', 'hair_color')
       AND NOT EXISTS (SELECT 1 FROM attributes WHERE user_id = s.user AND name = s.attribute) ORDER BY s.user, s.attribute
     """,
   ].map { SQL("write to the replica", $0) }
@@ -124,7 +127,7 @@ extension ReplicaTransaction {
     "write to the replica",
     """
     SELECT DISTINCT user FROM changes WHERE op BETWEEN 1 AND 6 AND user IN (SELECT user FROM userstore_purges)
-      AND user NOT IN (SELECT id FROM users) AND (new IS NOT NULL OR old IS NOT NULL AND op <> 6)
+      AND user NOT IN (SELECT user FROM userstore_staged) AND (new IS NOT NULL OR old IS NOT NULL AND op <> 6)
     """)
 
   /// Makes the staged users visible, and ends the copy: one set has the differences to what was visible.
@@ -141,6 +144,8 @@ extension ReplicaTransaction {
         if end == .max { break }
         start = end + 1
       }
+      try own.outbox.installBase()
+      try own.show(Set(own.outbox.touchedUsers()))
       for row in try own.tables.all(Self.selectPurges, columns: 1) {
         try own.purge(row[0].int64 ?? 0)
         hasPurged = true

@@ -8,6 +8,7 @@ extension ReplicaTransaction {
   private static let selectParts = SQL(
     "write to the replica",
     "SELECT id, op, user, attribute, old, new FROM userstore_parts WHERE id > ?1 ORDER BY id LIMIT 1000")
+
   /// Applies the sets of a page; returns whether a user was purged.
   mutating func follow(_ page: ChangesPage) throws(StoreError) -> Bool {
     // No place in the log says when access has changed.
@@ -15,15 +16,20 @@ extension ReplicaTransaction {
       try beginCopy()
       return false
     }
+    hasVerifiedAnswer = file.answered != nil
     var hasPurged = false
     for (rows, cursor, origin) in page.sets {
       try pull(cursor, origin: origin) { own throws(StoreError) in
-        if own.file.part != nil { hasPurged = try own.applyParts() || hasPurged }
-        for row in rows { hasPurged = try own.apply(row) || hasPurged }
+        var touched: Set<Int64> = []
+        if own.file.part != nil { hasPurged = try own.applyParts(&touched) || hasPurged }
+        for row in rows { hasPurged = try own.apply(row, &touched) || hasPurged }
+        own.file.cursor = cursor
+        try own.show(touched.union(own.decide()))
       }
       file.part = nil
     }
     file.cursor = page.cursor
+    try settle()
     if let part = page.part {
       for row in page.rest { try store(row) }
       file.part = part
@@ -36,8 +42,13 @@ extension ReplicaTransaction {
   /// Makes a row of the server's log visible; returns whether it purges a user.
   ///
   /// By value: a row that is there already, or whose user is missing, has no effect. So users that the server purges later are not
-  /// brought back, and may look older until their removal.
-  private mutating func apply(_ row: SyncRow) throws(StoreError) -> Bool {
+  /// brought back, and may look older until their removal. A row about a user that undecided sets touch changes what these are on top of.
+  private mutating func apply(_ row: SyncRow, _ touched: inout Set<Int64>) throws(StoreError) -> Bool {
+    if let user = row.changedUser, try outbox.touches(user) {
+      touched.insert(user)
+      try outbox.apply(row)
+      return false
+    }
     switch row {
     case .added(_, _, .null): return false
     case .added(let id, .name, let name): try add(id, name)
@@ -48,8 +59,10 @@ extension ReplicaTransaction {
     case .removed: return false
     case .event(let user, let name, let payload): try tables.run(Self.insertEvent, StoredValue(user), name, payload)
     case .purged(let id):
+      touched.remove(id)
       try purge(id)
       return true
+    case .pushed(let nonce): try outbox.echo(nonce)
     }
     return false
   }
@@ -61,7 +74,16 @@ extension ReplicaTransaction {
     _ = try session.insertUser(User.ID(id), name: name, hairColor: .null)
   }
 
-  func purge(_ id: Int64) throws(StoreError) { try session.purge(User.ID(id)) }
+  /// Removes the values of a user from the log here, also those of sets that were not sent.
+  mutating func purge(_ id: Int64) throws(StoreError) {
+    if try outbox.touches(id) {
+      // The user exists at the server again.
+      guard try outbox.base(of: id) == nil else { return }
+      try outbox.removeRows(about: id)
+      try show([id])
+    }
+    try session.purge(User.ID(id))
+  }
 
   // MARK: Huge sets
 
@@ -73,16 +95,17 @@ extension ReplicaTransaction {
       case .removed(let id, let attribute): (3, id, attribute.text, .null, .null)
       case .event(let user, let name, let payload): (6, user, nil, name, payload)
       case .purged(let id): (5, id, nil, .null, .null)
+      case .pushed(let nonce): (9, nil, nil, .integer(nonce), .null)
       }
     try tables.run(Self.insertPart, .integer(operation), StoredValue(user), StoredValue(attribute), old, new)
   }
 
-  private mutating func applyParts() throws(StoreError) -> Bool {
+  private mutating func applyParts(_ touched: inout Set<Int64>) throws(StoreError) -> Bool {
     var (last, hasPurged) = (Int64.min, false)
     while true {
       let rows = try tables.all(Self.selectParts, .integer(last), columns: 6)
       guard let end = rows.last?[0].int64 else { break }
-      for row in rows { if let row = SyncRow(row) { hasPurged = try apply(row) || hasPurged } }
+      for row in rows { if let row = SyncRow(row) { hasPurged = try apply(row, &touched) || hasPurged } }
       last = end
     }
     try tables.run(Self.deleteParts)
@@ -100,7 +123,16 @@ extension SyncRow {
     case 3: self = .removed(user ?? 0, attribute)
     case 5: self = .purged(user ?? 0)
     case 6: self = .event(user, name: row[4], payload: row[5])
+    case 9: self = .pushed(row[4].int64 ?? 0)
     default: return nil
+    }
+  }
+
+  /// The user that it changes; nil for a note.
+  fileprivate var changedUser: Int64? {
+    switch self {
+    case .added(let id, _, _), .updated(let id, _, _, _), .removed(let id, _): id
+    case .event, .purged, .pushed: nil
     }
   }
 }

@@ -39,9 +39,11 @@ final class ReplicaTable: Sendable {
       switch request.resource {
       case .server: (entry.cursor, entry.isCopying) = (nil, true)
       case .users(_, let start): (entry.cursor, entry.isCopying) = (start, true)
-      // Only a copy has two cursors verified.
-      case .changes(let cursor, _, let also, _): (entry.cursor, entry.isCopying) = (cursor, also != nil)
-      case .replicas: break
+      case .changes(let cursor, _, let also, _):
+        entry.cursor = cursor
+        // Both a copy, and a replica that has sent changes, have two cursors verified.
+        if also == nil { entry.isCopying = false }
+      case .push, .replicas: break
       }
       // The first request of a copy has no ids.
       if case .server = request.resource {} else { entry.subset = request.users?.count }

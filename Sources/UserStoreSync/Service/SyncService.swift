@@ -1,6 +1,6 @@
 public import UserStore
 
-/// Answers the requests of replicas of a store: the server's half of the protocol, for any server of HTTP.
+/// Answers the requests of replicas of a store, and writes what they send: the server's half of the protocol, for any server of HTTP.
 ///
 ///     let service = try SyncService(store)
 ///     let answer = try await service.answer(SyncRequest(path: "/sync/changes", query: query, body: body))
@@ -8,7 +8,7 @@ public import UserStore
 /// An answer is made in short reads, and has about a megabyte: a replica that reads slowly holds no transaction open. The store can
 /// have either engine. It shows all users to every request: check before who asks.
 public final class SyncService: Sendable {
-  private let store: UserStore
+  let store: UserStore
   private let limits: Limits
   private let table: ReplicaTable
 
@@ -45,8 +45,8 @@ public final class SyncService: Sendable {
 
   /// Prepares a store for replicas.
   ///
-  /// A file gets two tables, for the identity of its records and for the users that were purged; older versions of the library then
-  /// refuse it. On PostgreSQL, the tables belong to the schema.
+  /// A file gets tables: for the identity of its records, for the users that were purged, and for what was decided about sets of
+  /// replicas; older versions of the library then refuse it. On PostgreSQL, the tables belong to the schema.
   ///
   /// - Parameter store: The store, which the service holds.
   /// - Throws: `StoreError.Code.readOnly` for a store without the tables that was opened only for reading; `.schemaTooOld` on a
@@ -106,6 +106,7 @@ public final class SyncService: Sendable {
       try await read { users in try Self.users(&users, after: last, from: start, scope) }
     case .changes(let cursor, let part, let also, _):
       try await changes(after: cursor, part: part, also: also, wait: request.wait, scope)
+    case .push(let body): try await push(Push(body), scope)
     case .replicas: try await read { [table] users in Self.answer(table.replicas(behind: try users.cursor)) }
     }
   }
@@ -135,7 +136,8 @@ public final class SyncService: Sendable {
   }
 
   /// What one request is answered with.
-  fileprivate struct Scope: Sendable {
+  struct Scope: Sendable {
+    let subject: String
     let grant: String
     let limits: Limits
     /// The ids of the subset, ascending; nil for all users.
@@ -150,12 +152,16 @@ public final class SyncService: Sendable {
       _ reader: Reader, _ request: SyncRequest, _ limits: Limits, _ turn: @escaping Turn,
       _ asked: (replica: ReplicaTable.Key, number: Int)?
     ) {
-      (grant, mayRead, ids, self.limits) = (reader.grant, reader.mayRead, request.users, limits)
+      (subject, grant, mayRead) = (reader.subject, reader.grant, reader.mayRead)
+      (ids, self.limits) = (request.users, limits)
       (self.turn, self.asked) = (turn, asked)
       subset = request.users.map { Set($0) }
     }
 
     var showsAll: Bool { subset == nil && mayRead == nil }
+
+    /// Whether the reader may write a user.
+    func mayWrite(_ user: Int64) -> Bool { mayRead?(user) ?? true }
 
     /// Whether the reader sees what is about a user, or about none.
     func shows(_ user: User.ID?) -> Bool {
@@ -170,9 +176,8 @@ public final class SyncService: Sendable {
     guard let server = try users.session.server() else {
       throw StoreError(.schemaChanged, "the tables for replicas are missing; they were created when the server started")
     }
-    let hex = String(UInt64(bitPattern: server.identity), radix: 16)
     let state = ServerState(
-      identity: String(repeating: "0", count: 16 - hex.count) + hex, cursor: try users.cursor, grant: scope.grant,
+      identity: ServerState.text(ofIdentity: server.identity), cursor: try users.cursor, (scope.subject, scope.grant),
       count: try users.count(), purged: server.purged)
     return SyncAnswer(contentType: "application/json", body: state.json.bytes)
   }
@@ -308,10 +313,12 @@ private struct ChangesAnswer {
   mutating func append(_ found: LogPart, _ scope: SyncService.Scope) {
     let pieces = found.pieces.prefix(scope.limits.sets)
     for piece in pieces {
-      let shown = piece.entries.filter { $0.isPurge || scope.shows($0.user) }
-      for entry in shown { lines.append(entry.json) }
+      let shown = piece.entries.filter { $0.isNote || scope.shows($0.user) }
+      // A replica learns from the answer to its own request what became of a set in which it sees nothing.
+      let isShown = piece.isContinued || piece.end == nil || shown.contains { !$0.isPushed }
+      if isShown { for entry in shown { lines.append(entry.json) } }
       // The last part of a huge set has its end, even if only earlier parts show anything.
-      if let end = piece.end, !shown.isEmpty || piece.isContinued {
+      if let end = piece.end, isShown {
         lines.append([
           ("cursor", .text(end.description)), ("op", .text("set")), ("origin", piece.origin.map { .text($0) } ?? .null),
         ])
@@ -343,8 +350,10 @@ private struct ChangesAnswer {
 }
 
 extension LogPart.Entry {
-  /// Every reader sees a purge: it may have had the user before, and the id is all that it says.
-  fileprivate var isPurge: Bool { if case .purged = self { true } else { false } }
+  /// Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
+  fileprivate var isNote: Bool { if case .entry = self { false } else { true } }
+
+  fileprivate var isPushed: Bool { if case .pushed = self { true } else { false } }
 
   /// The user that the entry is about.
   fileprivate var user: User.ID? {
@@ -352,6 +361,7 @@ extension LogPart.Entry {
     case .entry(.change(let change)): change.user
     case .entry(.event(let event)): event.user
     case .purged(let user): user
+    case .pushed: nil
     }
   }
 
@@ -361,6 +371,7 @@ extension LogPart.Entry {
     case .entry(.event(let event)): event.json
     case .purged(let user):
       JSON.object([("op", .text("purged")), ("user", .integer(user.rawValue))]).description
+    case .pushed(let nonce): JSON.object([("op", .text("pushed")), ("nonce", .text("\(nonce)"))]).description
     }
   }
 }

@@ -130,17 +130,16 @@ final class Restore: EngineRestore {
   ///
   /// What was purged after the backup stays purged for them. What was decided after it is not, because the records do not contain it.
   private func copyServer(to target: SQLiteSession) throws(StoreError) {
-    let connection = target.connection
-    if try SchemaPart.decisions.exists(on: connection) {
-      try connection.execute("DELETE FROM userstore_decisions; DELETE FROM userstore_producers", to: "restore")
+    if try SchemaPart.decisions.exists(on: target.connection) {
+      try target.connection.execute("DELETE FROM userstore_decisions; DELETE FROM userstore_producers", to: "restore")
     }
     guard try SchemaPart.server.exists(on: source.connection) else { return }
-    _ = try SchemaPart.server.create(on: connection)
-    try connection.execute("DELETE FROM userstore_server", to: "restore")
+    _ = try SchemaPart.server.create(on: target.connection)
+    try target.connection.execute("DELETE FROM userstore_server", to: "restore")
     try copyAll("userstore_server", ["id", "identity"], to: target)
     try copyAll("userstore_purged", ["user"], to: target)
     guard try SchemaPart.decisions.exists(on: source.connection) else { return }
-    _ = try SchemaPart.decisions.create(on: connection)
+    _ = try SchemaPart.decisions.create(on: target.connection)
     try copyAll("userstore_decisions", ["nonce", "producer", "number", "result", "detail", "at"], to: target)
     try copyAll("userstore_producers", ["producer", "forgotten"], to: target)
   }

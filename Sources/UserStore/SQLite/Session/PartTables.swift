@@ -16,6 +16,9 @@ package struct PartTables {
   @discardableResult
   package func create(_ part: SchemaPart) throws(StoreError) -> Bool { try part.create(on: own.connection) }
 
+  /// Drops a part, if the file has it.
+  package func drop(_ part: SchemaPart) throws(StoreError) { try part.drop(on: own.connection) }
+
   package func has(_ part: SchemaPart) throws(StoreError) -> Bool { try part.exists(on: own.connection) }
 
   /// Runs a statement, and returns how many rows it has changed, without those that triggers changed.

@@ -83,7 +83,7 @@ extension SQLiteSession {
       switch note {
       case .purged(let id): (Note.purgedOperation, id, nil, .null, .null)
       case .event(let name, let payload, let id): (Note.eventOperation, id, nil, .text(name), payload)
-      case .pulled(let cursor): (Note.pulledOperation, nil, nil, .text(cursor.description), .null)
+      case .pulled(let cursor): (Note.pulledOperation, nil, nil, cursor.map { .text($0.description) } ?? .null, .null)
       case .expected(let id, let attribute, let value): (Note.expectedOperation, id, attribute, value, value)
       case .pushed(let number): (Note.pushedOperation, nil, nil, .integer(number), .null)
       }

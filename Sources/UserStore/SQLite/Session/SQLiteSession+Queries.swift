@@ -144,7 +144,8 @@ extension SQLiteSession {
     if cause.message == SchemaPart.refusal { return explaining(error) }
     if cause.message == SchemaPart.idRefusal {
       return StoreError(
-        .badValue, "a user that is added on a replica gets a random negative id", hint: "leave the id out", cause: cause)
+        .badValue, "a user that is added on a replica gets a random negative id", hint: "leave the id out", cause: cause
+      )
     }
     for (attribute, value) in values where cause.message == AttributeIndex(on: attribute, .unique).refusal {
       let holder = (try? holder(of: value, attribute, besides: id)) ?? nil

@@ -48,7 +48,9 @@ extension SQLiteSession: ReplicatedSession {
   ) throws(StoreError) -> [Decision?] {
     var found: [Decision?] = []
     for (number, nonce) in sets {
-      let known = try connection.first(Self.selectDecision, .integer(nonce)) { Decision($0.text(0), detail: $0.textOrNil(1)) }
+      let known = try connection.first(Self.selectDecision, .integer(nonce)) {
+        Decision($0.text(0), detail: $0.textOrNil(1))
+      }
       let taken = try connection.first(Self.selectNumber, .integer(producer), .integer(number)) {
         $0.integer(0) == 1 ? Decision.expired : $0.integer(1) == 1 ? .forked : nil
       }
@@ -89,7 +91,7 @@ extension SQLiteSession: ReplicatedSession {
   private static let selectHeld = SQL(
     "read the replica",
     """
-    SELECT min((SELECT taken + 1 FROM userstore_replica),
+    SELECT min((SELECT taken FROM userstore_replica),
       coalesce((SELECT first FROM userstore_outbox ORDER BY last LIMIT 1), \(Int64.max)),
       coalesce((SELECT first FROM userstore_refusals ORDER BY last LIMIT 1), \(Int64.max)))
     """)
