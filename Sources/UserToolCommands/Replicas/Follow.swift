@@ -83,7 +83,7 @@ extension Failure {
     case .anotherServer(let identity):
       self.init(.conflict, "\(problem)", hint: "to copy its users in place of the others, add --confirm \(identity)")
     case .newerServer: self.init(.failure, "\(problem)", hint: "update usertool")
-    case .badRequest: self.init(.failure, "\(problem)")
+    case .anotherSubject, .damaged, .badRequest: self.init(.failure, "\(problem)")
     }
   }
 }

@@ -10,6 +10,13 @@ struct Event: Equatable {
   let user: Int64?
 }
 
+/// A value that a row of a log has written.
+struct WrittenValue: Hashable {
+  let user: Int64
+  let attribute: [UInt8]
+  let value: PlainValue
+}
+
 /// Why a history is wrong.
 struct Wrong: Error, CustomStringConvertible {
   let description: String

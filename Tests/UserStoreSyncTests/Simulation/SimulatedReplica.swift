@@ -16,6 +16,10 @@ final class SimulatedReplica {
   /// Whether somebody has written past the triggers, so that a copy has to come first.
   private var isTampered = false
   private var snapshots: [Snapshot] = []
+  private var own = OwnSets()
+  /// Whom the replica belongs to.
+  let subject: String
+  let takesWrites: Bool
 
   private struct Snapshot {
     let path: String
@@ -23,10 +27,11 @@ final class SimulatedReplica {
     let shown: (users: Set<Int64>?, grant: String?)
     let cursor: Cursor?
     let isTampered: Bool
+    let own: OwnSets
   }
 
-  init(at path: String) throws {
-    self.path = path
+  init(at path: String, of subject: String = "", takesWrites: Bool = false) throws {
+    (self.path, self.subject, self.takesWrites) = (path, subject, takesWrites)
     plain = try PlainConnection(path)
   }
 
@@ -37,15 +42,63 @@ final class SimulatedReplica {
   /// What the server let be read when the visible users were chosen.
   var grant: String? { get throws { try plain.text("SELECT \"grant\" FROM userstore_replica") } }
 
-  func judge(_ server: SimulatedServer) throws {
-    let before = replayed.row
+  func judge(_ server: SimulatedServer, isLocal: Bool = false) throws {
+    let (before, shownBefore) = (replayed.row, replayed.records)
     try replay()
     let tables = try LogCheck.tables(of: plain)
     guard tables == replayed.records else {
       throw Wrong(
         "\(path): the log says\n\(LogCheck.show(replayed.records))\nthe tables hold\n\(LogCheck.show(tables))")
     }
+    let old = cursor
     try judgeRecords(tables, server, after: before)
+    guard let cursor else { return }
+    let moment = server.history[cursor]!
+    try own.judgeDecisions(plain, moment, server)
+    if isLocal { return }
+    try own.judgeFlicker(from: shownBefore, to: tables, hasCopied ? nil : server.values(from: old, through: cursor))
+  }
+
+  /// Notes that the rows after one were written by the application, or by another program.
+  ///
+  /// Returns the random numbers of the rows.
+  func noteOwn(after row: Int64) throws -> [Int64] { try own.note(plain, after: row) }
+
+  /// Whether the server has answered.
+  func isKnown() throws -> Bool { try plain.text("SELECT subject FROM userstore_replica") != nil }
+
+  func noteDiscard() { own.discard() }
+
+  func noteAcknowledged(_ nonce: Int64) { own.acknowledged.insert(nonce) }
+
+  var lastRow: Int64 { get throws { try plain.integer("SELECT max(seq) FROM changes") ?? 0 } }
+
+  /// The oldest refusal: the last row of its set, and the identity.
+  var refusal: (last: Int64, nonce: Int64)? {
+    get throws {
+      let row = try plain.run("SELECT last, nonce FROM userstore_refusals ORDER BY last LIMIT 1").first
+      guard case .integer(let last)? = row?[0], case .integer(let nonce)? = row?[1] else { return nil }
+      return (last, nonce)
+    }
+  }
+
+  /// The name and the number through which everything is decided.
+  var confirmed: (producer: Int64, number: Int64) {
+    get throws {
+      let producer = try plain.integer("SELECT producer FROM userstore_replica") ?? 0
+      let first = try plain.integer("SELECT min(number) FROM userstore_outbox WHERE producer = \(producer)")
+      return (producer, try (first ?? plain.integer("SELECT next FROM userstore_replica") ?? 1) - 1)
+    }
+  }
+
+  /// The identities of the sets in the outbox that come before one, without those that the server no longer knows.
+  func earlier(than nonce: Int64) throws -> [Int64] {
+    try plain.run(
+      """
+      SELECT nonce FROM userstore_outbox WHERE last < (SELECT last FROM userstore_outbox WHERE nonce = \(nonce))
+        AND result IS NOT 'expired'
+      """
+    ).compactMap { if case .integer(let nonce) = $0[0] { nonce } else { nil } }
   }
 
   private func judgeRecords(_ tables: Records, _ server: SimulatedServer, after row: Int64) throws {
@@ -56,8 +109,11 @@ final class SimulatedReplica {
       .map { Set($0.split(separator: ",").compactMap { Int64($0) }) }
     if !isCopying { shown = (ids, try plain.text("SELECT \"grant\" FROM userstore_replica")) }
     if !isCopying, old != cursor { isTampered = false }
+    let undecided = try own.undecided(plain)
     guard let cursor else {
-      if !tables.isEmpty, !isTampered { throw Wrong("\(path): users before the first copy") }
+      var expected: Records = [:]
+      for row in undecided { expected.put(row) }
+      if tables != expected, !isTampered { throw Wrong("\(path): users before the first copy") }
       return
     }
     guard let moment = server.history[cursor] else { throw Wrong("\(path): the server was never at \(cursor)") }
@@ -65,13 +121,15 @@ final class SimulatedReplica {
     let denied = server.denied[shown.grant ?? ""] ?? []
     let shownUsers = shown.users
     func isShown(_ user: Int64) -> Bool { shownUsers?.contains(user) ?? true && !denied.contains(user) }
-    let expected = moment.records.filtered(isShown)
+    var expected = moment.records.filtered(isShown)
+    for row in undecided { expected.put(row) }
+    let touched = Set(undecided.map(\.user))
     // A user that the server purges later may look older, or be missing, until its removal is reached.
     func isOlder(_ user: Int64) -> Bool {
       server.purged.contains(user) && server.history.values.contains { $0.records[user] == tables[user] }
     }
     guard tables.filtered({ !server.purged.contains($0) }) == expected.filtered({ !server.purged.contains($0) }),
-      tables.allSatisfy({ expected[$0] != nil && (expected[$0] == $1 || isOlder($0)) })
+      tables.allSatisfy({ expected[$0] != nil && (expected[$0] == $1 || isOlder($0)) || touched.contains($0) })
     else {
       throw Wrong(
         "\(path) at \(cursor): expected\n\(LogCheck.show(expected))\nfound\n\(LogCheck.show(tables))\npurged: \(server.purged.sorted())"
@@ -103,9 +161,12 @@ final class SimulatedReplica {
   /// Each set that a sync wrote has the origin of the server's set, and ends with its note.
   private func judgeSets(after row: Int64, _ server: SimulatedServer) throws {
     for end in try plain.run("SELECT seq, attribute, old FROM changes WHERE op = 0 AND seq > \(row)") {
-      guard case .integer(let seq) = end[0] else { continue }
-      let note = try plain.text("SELECT old FROM changes WHERE op = 8 AND seq = \(seq - 1)")
-      guard let note else { throw Wrong("\(path): the set that ends at \(seq) was not pulled") }
+      guard case .integer(let seq) = end[0], !own.rows.contains(seq) else { continue }
+      guard try plain.integer("SELECT 1 FROM changes WHERE op = 8 AND seq = \(seq - 1)") == 1 else {
+        throw Wrong("\(path): the set that ends at \(seq) was not pulled")
+      }
+      // A decision, and no set of the server.
+      guard let note = try plain.text("SELECT old FROM changes WHERE op = 8 AND seq = \(seq - 1)") else { continue }
       let origin = end[1].utf8.map { String(decoding: $0, as: UTF8.self) }
       let cursor = try Cursor(note)
       guard hasCopied || server.history[cursor]?.origin == origin else {
@@ -129,6 +190,16 @@ final class SimulatedReplica {
   /// Throws unless the replica has all that the server has for it.
   func judgeRest(_ server: SimulatedServer) throws -> Bool {
     try !isCopying && cursor == server.end && shown.grant == server.grant
+      && plain.integer("SELECT count(*) FROM userstore_outbox") == 0
+      && plain.integer("SELECT taken FROM userstore_replica") == lastRow
+  }
+
+  /// Throws unless the replica and the server say the same about each set.
+  func judgeResults(_ server: SimulatedServer) throws {
+    try own.judgeResults(plain, server)
+    for table in ["userstore_base", "userstore_outbox_rows"] where try plain.integer("SELECT count(*) FROM \(table)") != 0 {
+      throw Wrong("\(path): \(table) is not empty at rest")
+    }
   }
 
   /// No value of a purged user is in the log of a replica that has read everything, also of one that it had only earlier.
@@ -137,6 +208,27 @@ final class SimulatedReplica {
       let rows = try plain.integer(
         "SELECT count(*) FROM changes WHERE user = \(user) AND (new IS NOT NULL OR old IS NOT NULL AND op <> 6)")
       guard rows == 0 else { throw Wrong("\(path): the log has values of the purged user \(user)") }
+    }
+  }
+
+  // MARK: Writing
+
+  /// Another program writes.
+  func write(_ kind: Int, number: Int) throws {
+    let other = try PlainConnection(path, busyTimeout: 1_000)
+    let statement = [
+      "UPDATE users SET name = 'foreign\(number)' WHERE id IN (SELECT id FROM users LIMIT 2)",
+      "DELETE FROM users WHERE id IN (SELECT id FROM users ORDER BY id DESC LIMIT 1)",
+      "INSERT INTO attributes (user_id, name, value) SELECT id, 'foreign\(number)', \(number) FROM users LIMIT 2",
+      "UPDATE attributes SET value = \(number)",
+      "DELETE FROM attributes WHERE name = 'a'",
+      "REPLACE INTO users (id, name) SELECT id, 'replaced\(number)' FROM users LIMIT 1",
+      "INSERT INTO users (id, name) VALUES (-1 - \(number), 'foreign')",
+      "UPDATE users SET hair_color = 'BAD' WHERE id IN (SELECT id FROM users LIMIT 1)",
+    ][kind]
+    do { try other.run(statement) } catch {
+      // A user that is visible until a copy of another subset is installed.
+      guard "\(error)".contains("must be a random negative number") else { throw error }
     }
   }
 
@@ -179,7 +271,7 @@ final class SimulatedReplica {
     isTampered = true
     if isHidden {
       let end = try other.end()
-      try other.script("UPDATE userstore_replica SET seen = \(end.revision), seen_nonce = \(end.nonce)")
+      try other.script("UPDATE userstore_replica SET taken = \(end.revision), seen_nonce = \(end.nonce)")
       isTampered = false
     }
     try replay()
@@ -190,8 +282,9 @@ final class SimulatedReplica {
   /// The copy of the file, which nobody has open.
   func copied(to path: String) throws -> SimulatedReplica {
     try SimulatedFile.copy(self.path, to: path)
-    let copy = try SimulatedReplica(at: path)
+    let copy = try SimulatedReplica(at: path, of: subject, takesWrites: takesWrites)
     (copy.replayed, copy.shown, copy.cursor, copy.isTampered) = (replayed, shown, cursor, isTampered)
+    copy.own = own
     return copy
   }
 
@@ -199,7 +292,7 @@ final class SimulatedReplica {
     let path = "\(self.path).\(snapshots.count)"
     try SimulatedFile.copy(self.path, to: path)
     snapshots.append(
-      Snapshot(path: path, replayed: replayed, shown: shown, cursor: cursor, isTampered: isTampered))
+      Snapshot(path: path, replayed: replayed, shown: shown, cursor: cursor, isTampered: isTampered, own: own))
   }
 
   var hasSnapshot: Bool { !snapshots.isEmpty }
@@ -209,7 +302,7 @@ final class SimulatedReplica {
     try SimulatedFile.copy(snapshot.path, to: path)
     plain = try PlainConnection(path)
     (replayed, shown, cursor) = (snapshot.replayed, snapshot.shown, snapshot.cursor)
-    isTampered = snapshot.isTampered
+    (isTampered, own) = (snapshot.isTampered, snapshot.own)
   }
 
   func compact(_ store: UserStore) throws {

@@ -8,15 +8,20 @@ import UserStore
 final class SimulatedServer {
   /// The state after a transaction.
   struct Moment {
-    let records: Records
-    let events: [Event]
+    var records: Records = [:]
+    var events: [Event] = []
     /// The origin of the set that ends here.
-    let origin: String?
+    var origin: String?
+    /// The values that the set has written.
+    var values: Set<WrittenValue> = []
+    /// The sets of replicas that were applied, by their random numbers.
+    var applied: Set<Int64> = []
   }
 
   private struct Backup {
     let path: String
-    let events: [Event]
+    let moment: Moment
+    let decisions: [Int64: String]
     let erased: Set<Int64>
   }
 
@@ -26,7 +31,11 @@ final class SimulatedServer {
   private let limits: SyncService.Limits
   private(set) var history: [Cursor: Moment] = [:]
   private(set) var end = Cursor(epoch: 0, revision: 0, nonce: 0)
-  private var events: [Event] = []
+  /// What was decided about sets of replicas, in this history of the records.
+  private(set) var decisions: [Int64: String] = [:]
+  /// The sets that were accepted and changed nothing.
+  private(set) var unchanged: Set<Int64> = []
+  private(set) var restores = 0
   private var backups: [Backup] = []
   /// The users whose values were purged, ever.
   private(set) var purged: Set<Int64> = []
@@ -56,30 +65,90 @@ final class SimulatedServer {
 
   var users: Records { history[end]?.records ?? [:] }
 
-  private func commit(origin: String? = nil) throws {
+  /// What the sets from one cursor through another have written; nil if it is not known.
+  func values(from start: Cursor?, through end: Cursor) -> Set<WrittenValue>? {
+    guard let start, start.epoch == end.epoch else { return nil }
+    return history.reduce(into: []) { values, entry in
+      let (cursor, moment) = entry
+      if cursor.epoch == end.epoch, cursor.revision > start.revision, cursor.revision <= end.revision {
+        values.formUnion(moment.values)
+      }
+    }
+  }
+
+  /// Notes what was true at the end of each set since the last commit.
+  private func commit(restored: Moment? = nil) throws {
     let plain = try PlainConnection(path)
-    end = try plain.end()
-    // A write that changed nothing, or a restored file: what was true there still is.
     let records = try LogCheck.tables(of: plain)
+    let last = try plain.end()
+    if restored != nil || history[end] == nil {
+      // A restored file: what was true there still is.
+      if history[last] == nil {
+        history[last] = Moment(records: records, events: restored?.events ?? [], applied: restored?.applied ?? [])
+      }
+    } else {
+      try replay(plain, after: end, to: last)
+      guard history[last]?.records == records else { throw Wrong("the server's log does not describe its records") }
+    }
+    end = last
     erased.subtract(records.keys)
     // Also one that was added and removed in one set.
     let added = "SELECT DISTINCT user FROM changes WHERE op = 1 AND attribute = 'name' AND new IS NOT NULL"
     for row in try plain.run(added) { if case .integer(let user) = row[0] { erased.remove(user) } }
-    if history[end] == nil { history[end] = Moment(records: records, events: events, origin: origin) }
+    try judgeDecisions(plain)
+  }
+
+  private func replay(_ plain: PlainConnection, after start: Cursor, to last: Cursor) throws {
+    var moment = history[start]!
+    (moment.origin, moment.values) = (nil, [])
+    let rows = try plain.run(
+      "SELECT seq, op, user, attribute, old, new, nonce FROM changes WHERE seq > \(start.revision) ORDER BY seq")
+    for row in rows {
+      guard case .integer(let seq) = row[0], case .integer(let op) = row[1], case .integer(let nonce) = row[6] else {
+        throw Wrong("a malformed row")
+      }
+      let user: Int64? = if case .integer(let id) = row[2] { id } else { nil }
+      switch (op, user, row[4]) {
+      case (1...3, let user?, _):
+        moment.records.apply(op: op, user: user, attribute: row[3].utf8 ?? [], old: row[4], new: row[5])
+        moment.values.insert(WrittenValue(user: user, attribute: row[3].utf8 ?? [], value: row[5]))
+      case (6, _, _): moment.events.append(Event(revision: seq, name: row[4].utf8 ?? [], user: user))
+      case (9, _, .integer(let number)):
+        guard moment.applied.insert(number).inserted else { throw Wrong("the set \(number) was applied twice") }
+      default: break
+      }
+      guard op == 0 || seq == last.revision.rawValue else { continue }
+      if op == 0 { moment.origin = row[3].utf8.map { String(decoding: $0, as: UTF8.self) } }
+      history[Cursor(epoch: last.epoch, revision: seq, nonce: nonce)] = moment
+      (moment.origin, moment.values) = (nil, [])
+    }
+  }
+
+  /// What was decided stays, unless the records are restored, or it is forgotten.
+  private func judgeDecisions(_ plain: PlainConnection) throws {
+    for row in try plain.run("SELECT nonce, result FROM userstore_decisions") {
+      guard case .integer(let nonce) = row[0], let result = row[1].utf8.map({ String(decoding: $0, as: UTF8.self) })
+      else { throw Wrong("a malformed decision") }
+      let known = decisions.updateValue(result, forKey: nonce)
+      guard known == nil || known == result else { throw Wrong("the set \(nonce) was \(known!), and then \(result)") }
+      if result == "accepted", history[end]?.applied.contains(nonce) == false { unchanged.insert(nonce) }
+    }
   }
 
   /// Answers a request with a status and a body.
-  func answer(_ request: SyncRequest, grant: String) async throws -> (status: Int, body: [UInt8]) {
+  func answer(_ request: SyncRequest, grant: String, subject: String = "") async throws -> (status: Int, body: [UInt8]) {
     let hidden = denied[grant] ?? []
     let mayRead: @Sendable (Int64) -> Bool = { !hidden.contains($0) }
-    let reader = SyncService.Reader(grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)
+    let reader = SyncService.Reader(subject: subject, grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)
     do {
       let received = try SyncRequest(
         path: request.path, query: request.query, body: request.body ?? [], replica: request.replica)
       guard received == request else {
         throw Wrong("the request was read as another one: \(request.path)?\(request.query)")
       }
-      return (200, try await service.answer(received, for: reader).body)
+      let body = try await service.answer(received, for: reader).body
+      if request.isPush { try commit() }
+      return (200, body)
     } catch let error as StoreError {
       let response = SyncResponse(error)
       return (response.status, try await response.bytes())
@@ -96,7 +165,7 @@ final class SimulatedServer {
 
   func write(origin: String?, _ body: (inout WriteTransaction) throws -> Void) throws {
     try store.write(origin: origin) { try body(&$0) }
-    try commit(origin: origin)
+    try commit()
   }
 
   func writeAsForeign(_ sql: [(String, [PlainValue])]) throws {
@@ -109,8 +178,6 @@ final class SimulatedServer {
 
   func post(_ name: String, about user: Int64?) throws {
     try store.write { transaction in try transaction.post(name, about: user.map { User.ID($0) }) }
-    let end = try PlainConnection(path).end()
-    events.append(Event(revision: end.revision.rawValue - 1, name: Array(name.utf8), user: user))
     try commit()
   }
 
@@ -130,6 +197,13 @@ final class SimulatedServer {
     denied[grant] = users
   }
 
+  /// Forgets decisions that the replicas have confirmed, as when the log was compacted.
+  func forgetDecisions(through number: Int64, of producer: Int64) throws {
+    try store.write { transaction in
+      try transaction.session.replicated?.forgetDecisions(of: producer, through: number, before: .max)
+    }
+  }
+
   // MARK: Backups
 
   var hasBackup: Bool { !backups.isEmpty }
@@ -137,7 +211,7 @@ final class SimulatedServer {
   func backUp() throws {
     let path = "\(folder)/backup\(backups.count).db"
     try store.backup(to: path, ignoringProblems: true)
-    backups.append(Backup(path: path, events: events, erased: erased))
+    backups.append(Backup(path: path, moment: history[end]!, decisions: decisions, erased: erased))
   }
 
   /// Restores a backup with the library, which begins a new epoch, or by copying the file over.
@@ -151,10 +225,11 @@ final class SimulatedServer {
     } else {
       try store.restore(from: backup.path, ignoringProblems: true)
     }
-    events = backup.events
+    restores += 1
+    decisions = backup.decisions
     // The values of users that were purged later are there again.
     erased.formIntersection(backup.erased)
-    try commit()
+    try commit(restored: backup.moment)
   }
 
   func close() { store.close() }

@@ -12,13 +12,15 @@ import UserStore
     (FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory())
     + "/userstore-sync-\(ProcessInfo.processInfo.processIdentifier)"
 
-  static func history(_ seed: UInt64, fault: Fault? = nil, steps: Int = 60) async throws -> [String: Int] {
-    let folder = "\(folder)/\(fault?.rawValue ?? "")\(seed)"
+  static func history(
+    _ seed: UInt64, fault: Fault? = nil, writes: Bool = false, steps: Int = 60
+  ) async throws -> [String: Int] {
+    let folder = "\(folder)/\(fault?.rawValue ?? "")\(writes ? "writes" : "")\(seed)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let world = try World(seed: seed, in: folder, fault: fault, traces: environment["USERSTORE_TRACE"] != nil)
+    let world = try World(seed: seed, in: folder, fault: fault, writes: writes, traces: environment["USERSTORE_TRACE"] != nil)
     defer { world.close() }
-    try await world.run(steps: steps)
+    try await world.run(steps: writes ? 2 * steps : steps)
     return world.counts
   }
 
@@ -34,17 +36,21 @@ import UserStore
     Issue.record("no history from seed \(Seed.base) on notices that \(fault.rawValue)")
   }
 
-  @Test func `histories`() async throws {
-    let count = Self.environment["USERSTORE_HISTORIES"].flatMap { UInt64($0) } ?? 300
+  @Test func `histories`() async throws { try await Self.histories(writes: false) }
+
+  @Test func `written histories`() async throws { try await Self.histories(writes: true) }
+
+  private static func histories(writes: Bool) async throws {
+    let count = environment["USERSTORE_HISTORIES"].flatMap { UInt64($0) } ?? 300
     var (counts, failed): ([String: Int], Int) = ([:], 0)
     for seed in Seed.base..<Seed.base + count {
-      do { counts.merge(try await Self.history(seed), uniquingKeysWith: +) } catch {
+      do { counts.merge(try await history(seed, writes: writes), uniquingKeysWith: +) } catch {
         failed += 1
         Issue.record("seed \(seed): \(error)")
         if failed == 5 { break }
       }
     }
     print(
-      "\(count) histories:", counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+      "\(count) histories\(writes ? " with writes" : ""):", counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
   }
 }

@@ -12,12 +12,17 @@ final class World {
   private final class Process {
     let replica: SimulatedReplica
     var store: UserStore
+    /// As whom it asks.
+    var subject: String
 
-    init(_ replica: SimulatedReplica, _ store: UserStore) { (self.replica, self.store) = (replica, store) }
+    init(_ replica: SimulatedReplica, _ store: UserStore) {
+      (self.replica, self.store, subject) = (replica, store, replica.subject)
+    }
   }
 
   private enum Message {
-    case request(Process, ReplicaStep, SyncRequest)
+    /// `earlier`: the sets that the server must have decided before those that are sent.
+    case request(Process, ReplicaStep, SyncRequest, subject: String, earlier: [Int64])
     case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8])
   }
 
@@ -31,14 +36,21 @@ final class World {
   private var count = 0
   private(set) var counts: [String: Int] = [:]
   private let traces: Bool
+  private var isSettling = false
 
   // What happens in this history, and how often.
   private let loss: Int
   private let repetition: Int
   private let hostilities: [String]
   private let isHuge: Bool
+  /// Whether replicas are written, too.
+  private let writes: Bool
+  private var written = 1_000
+  /// For whom each row was written.
+  private var authors: [Int64: String] = [:]
 
-  init(seed: UInt64, in folder: String, fault: Fault? = nil, traces: Bool = false) throws {
+  init(seed: UInt64, in folder: String, fault: Fault? = nil, writes: Bool, traces: Bool = false) throws {
+    self.writes = writes
     (self.folder, self.fault, self.traces) = (folder, fault, traces)
     var random = SplitMix64(seed: seed)
     var limits = SyncService.Limits()
@@ -50,7 +62,7 @@ final class World {
     let all = [
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
     ]
-    hostilities = fault?.focus ?? all.filter { _ in random.oneIn(4) }
+    hostilities = fault?.focus ?? (writes ? all + ["subject", "discard", "forget"] : all).filter { _ in random.oneIn(4) }
     isHuge = fault == nil && random.oneIn(12)
     server = try SimulatedServer(in: folder, limits)
     self.random = random
@@ -58,7 +70,7 @@ final class World {
 
   private func say(_ text: @autoclosure () -> String) { if traces { print(text()) } }
 
-  private func note(_ what: String) { counts[what, default: 0] += 1 }
+  private func note(_ what: String, _ count: Int = 1) { counts[what, default: 0] += count }
 
   // MARK: Running
 
@@ -69,10 +81,12 @@ final class World {
     for _ in 0..<steps { try await step() }
     try await settle(turns: 400, mayFail: false)
     for process in processes { try judgeEnd(process) }
+    if writes { note("decided", server.decisions.count) }
   }
 
   private func judgeEnd(_ process: Process) throws {
     try process.replica.judgePurges(server)
+    try process.replica.judgeResults(server)
     let findings = try process.store.check().filter { $0.severity == .problem && $0.kind != .value }
     guard findings.isEmpty else { throw Wrong("check of \(process.replica.path): \(findings)") }
   }
@@ -87,7 +101,8 @@ final class World {
     if !messages.isEmpty, random.oneIn(2) { return try await deliver() }
     switch below(100) {
     case 0..<42: try await advance(processes[below(processes.count)])
-    case 42..<70: try writeAtServer()
+    case 42..<(writes ? 54 : 70): try writeAtServer()
+    case 54..<70: try writeAtReplica(processes[below(processes.count)])
     case 70..<74: try kill(processes[below(processes.count)])
     case 74..<78: try writeAtReplica(processes[below(processes.count)])
     case 78..<81: try addProcess()
@@ -100,6 +115,9 @@ final class World {
   /// The network is whole, and nobody writes: every replica must reach the server.
   private func settle(turns: Int, mayFail: Bool) async throws {
     messages = []
+    isSettling = true
+    defer { isSettling = false }
+    for process in processes { process.subject = process.replica.subject }
     for _ in 0..<turns {
       for process in processes {
         try await advance(process)
@@ -117,8 +135,9 @@ final class World {
     let path = "\(folder)/replica\(count).db"
     let store = try UserStore(path: path, configuration: SimulatedServer.configuration)
     let users: UserStoreSync.Replica.Users = random.oneIn(3) ? subset() : .all
-    _ = try makeReplica(store, users)
-    let replica = try SimulatedReplica(at: path)
+    let takesWrites = writes && !random.oneIn(6)
+    _ = try makeReplica(store, users, takesWrites ? .queued : .none)
+    let replica = try SimulatedReplica(at: path, of: writes ? "person\(count % 2)" : "", takesWrites: takesWrites)
     processes.append(Process(replica, store))
     try replica.judge(server)
   }
@@ -127,8 +146,10 @@ final class World {
     .ids((0..<random.choose(1, 2, 4)).map { _ in User.ID(Int64.random(in: 1...8, using: &random)) })
   }
 
-  private func makeReplica(_ store: UserStore, _ users: UserStoreSync.Replica.Users) throws -> UserStoreSync.Replica {
-    try UserStoreSync.Replica(of: store, from: Nowhere(), users: users, writes: .none)
+  private func makeReplica(
+    _ store: UserStore, _ users: UserStoreSync.Replica.Users, _ writes: UserStoreSync.Replica.Writes
+  ) throws -> UserStoreSync.Replica {
+    try UserStoreSync.Replica(of: store, from: Nowhere(), users: users, writes: writes)
   }
 
   private func advance(_ process: Process) async throws {
@@ -142,11 +163,22 @@ final class World {
       return try transaction(process) { _ = try process.store.write { try step.install(in: &$0) } }
     }
     say("\(process.replica.path) asks \(request.path)?\(request.query)")
-    messages.append(.request(process, step, try fault?.request(request, server) ?? request))
+    let earlier = try step.push.map { try process.replica.earlier(than: $0.sets[0].nonce) } ?? []
+    messages.append(
+      .request(
+        process, step, try fault?.request(request, server) ?? request, subject: process.subject, earlier: earlier))
   }
 
   private func next(_ process: Process) throws -> ReplicaStep? {
-    try process.store.read { try ReplicaStep.next(in: &$0, wait: 0) }
+    // The watcher of the log does this in a process that runs.
+    if isSettling || random.oneIn(3) { try takeIn(process) }
+    let push: ReplicaStep.PushSize? = isSettling ? .batch : random.choose(nil, .single, .batch, .batch)
+    return try process.store.read { try ReplicaStep.next(in: &$0, wait: 0, push: push) }
+  }
+
+  private func takeIn(_ process: Process) throws {
+    guard process.replica.takesWrites else { return }
+    try transaction(process) { try process.store.write { try ReplicaTransaction.run(in: &$0) { _ in } } }
   }
 
   private func transaction(_ process: Process, _ body: () throws -> Void) throws {
@@ -173,8 +205,10 @@ final class World {
 
   private func pass(_ message: Message) async throws {
     switch message {
-    case .request(let process, let step, let request):
-      let (status, body) = try await server.answer(request, grant: server.grant)
+    case .request(let process, let step, let request, let subject, let earlier):
+      let known = Set(server.decisions.keys)
+      let (status, body) = try await server.answer(request, grant: server.grant, subject: subject)
+      if let push = step.push { try judge(push, by: subject, earlier, known) }
       say("the server answers \(status) to \(request.path)?\(request.query)")
       let grant = try process.replica.grant
       let altered = status == 200 ? fault?.answer(body, to: request, step, grant: grant) ?? body : body
@@ -190,9 +224,16 @@ final class World {
         answer = try await ReplicaAnswer(SyncResponse(status: status, body: body), to: request)
       } catch is SyncFailure {
         return note("failures")
+      } catch is UserStoreSync.Replica.Problem {
+        return note("problems")
       }
       try transaction(process) {
-        let outcome = try process.store.write { try step.apply(answer, in: &$0) }
+        let outcome: ReplicaOutcome
+        do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch
+          is UserStoreSync.Replica.Problem
+        {
+          return note("problems")
+        }
         if outcome.isLate { note("late") }
         if outcome.hasBegun { note("copies begun") }
         if outcome.hasPurged { note("purges received") }
@@ -206,7 +247,7 @@ final class World {
     note("kills")
     messages.removeAll {
       switch $0 {
-      case .request(let other, _, _), .answer(let other, _, _, _, _): other === process
+      case .request(let other, _, _, _, _), .answer(let other, _, _, _, _): other === process
       }
     }
     process.store.close()
@@ -239,7 +280,11 @@ final class World {
   private static let attributes = ["a", "b", "c d", "é"]
 
   private func value() -> StoredValue {
-    random.choose(
+    if writes, !random.oneIn(3) {
+      written += 1
+      return .integer(Int64(written))
+    }
+    return random.choose(
       .null, .integer(Int64(below(3))), .real(Double(below(3))), .real(.infinity), .text("v\(below(5))"),
       .text("“é”\n\u{0}\u{1b}"),
       .blob([0, 255]), .integer(.min), .text(""))
@@ -302,8 +347,67 @@ final class World {
     }
   }
 
-  /// Neither the library nor another program can write.
   private func writeAtReplica(_ process: Process) throws {
+    guard process.replica.takesWrites else { return try writeInVain(process) }
+    let last = try process.replica.lastRow
+    if random.oneIn(3) {
+      note("foreign writes of replicas")
+      try process.replica.write(random.choose(0, 1, 2, 3, 4, 5, 6, 7), number: written)
+      written += 1
+    } else {
+      note("writes of replicas")
+      do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error as StoreError
+      where [.conflict, .revisionNotFound, .badValue, .userNotFound].contains(error.code) {}
+    }
+    say("\(process.replica.path) writes the rows after \(last)")
+    for nonce in try process.replica.noteOwn(after: last) { authors[nonce] = process.replica.subject }
+    try process.replica.judge(server, isLocal: true)
+  }
+
+  private func writeOwn(_ transaction: inout WriteTransaction) throws {
+    if random.oneIn(6) {
+      _ = try transaction.undo()
+      return
+    }
+    for _ in 0..<random.choose(1, 1, 1, 2, 3) {
+      let users = try transaction.users().map(\.id)
+      let id = users.isEmpty ? nil : users[below(users.count)]
+      let attribute = AttributeName(Self.attributes[below(4)])
+      switch below(12) {
+      case 0..<2: _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
+      case 2:
+        // Added again under an id that was used before.
+        let id = User.ID(Int64.random(in: 1...8, using: &random))
+        if try transaction.user(id) == nil { _ = try transaction.add([(.name, .text("again"))], as: id) }
+      case 3: if let id { try transaction.remove(id) }
+      case 4: if let id { try transaction.rename(id, to: "mine\(below(9))") }
+      case 5: try transaction.post("own\(below(1000))", about: random.oneIn(3) ? nil : id)
+      case 6..<8:
+        guard let id else { break }
+        let expected = try transaction.storedValue(attribute, of: id)
+        try transaction.set(attribute, of: id, to: value(), expecting: expected)
+      default: if let id { try transaction.set(attribute, of: id, to: value()) }
+      }
+    }
+  }
+
+  /// What the server decides keeps the order of a replica, and is for whom it was written.
+  private func judge(_ push: Push, by subject: String, _ earlier: [Int64], _ known: Set<Int64>) throws {
+    var earlier = earlier
+    for set in push.sets {
+      if server.decisions[set.nonce] != nil, !known.contains(set.nonce) {
+        note("sets decided")
+        guard authors[set.nonce] == subject else { throw Wrong("a set was decided for \(subject), who did not write it") }
+        if let missing = earlier.first(where: { server.decisions[$0] == nil }) {
+          throw Wrong("the set \(set.nonce) was decided before the earlier set \(missing)")
+        }
+      }
+      earlier.append(set.nonce)
+    }
+  }
+
+  /// Neither the library nor another program can write.
+  private func writeInVain(_ process: Process) throws {
     note("refused writes")
     try process.replica.writeAsForeign(below(100))
     do {
@@ -332,9 +436,24 @@ final class World {
     case "grant":
       server.deny(Set((0..<below(3)).map { _ in Int64.random(in: 1...8, using: &random) }))
     case "subset":
-      try transaction(process) { _ = try makeReplica(process.store, random.oneIn(2) ? .all : subset()) }
+      let writes: UserStoreSync.Replica.Writes = process.replica.takesWrites ? .queued : .none
+      try transaction(process) { _ = try makeReplica(process.store, random.oneIn(2) ? .all : subset(), writes) }
+    case "subject":
+      // Before the first answer, nobody knows whose the file is.
+      if try process.replica.isKnown() { process.subject = random.choose("person0", "person1") }
+    case "discard":
+      guard process.replica.takesWrites else { return }
+      process.replica.noteDiscard()
+      try transaction(process) {
+        try process.store.write { try ReplicaTransaction.run(in: &$0, discarding: true) { _ in } }
+      }
+    case "forget":
+      let (producer, number) = try process.replica.confirmed
+      try server.forgetDecisions(through: number, of: producer)
     case "copy":
       guard processes.count < 5 else { return }
+      // Rows that were not taken in have no identity yet: both files would send them.
+      try takeIn(process)
       count += 1
       let path = "\(folder)/replica\(count).db"
       var copy: SimulatedReplica?
@@ -343,10 +462,12 @@ final class World {
         Process(copy!, try UserStore(path: path, configuration: SimulatedServer.configuration)))
     case "older":
       let isBack = process.replica.hasSnapshot && random.oneIn(2)
+      if !isBack { try takeIn(process) }
       let number = below(100)
       try whileClosed(process.replica) {
         if isBack { try process.replica.rollBack(number) } else { try process.replica.takeSnapshot() }
       }
+    case "tamper" where process.replica.takesWrites: return
     case "tamper": try process.replica.tamper(isHidden: fault == .foreignWritesNotSeen)
     default: try process.replica.compact(process.store)
     }

@@ -58,13 +58,14 @@ extension StoreCheck {
   private mutating func checkRows(after horizon: Int64, of connection: borrowing Connection) throws(StoreError) {
     let sql = """
       SELECT seq, nonce IS NULL, op, old FROM changes WHERE seq > \(horizon) AND (
-        nonce IS NULL OR op IS NULL OR op NOT BETWEEN 0 AND \(Note.pulledOperation)
+        nonce IS NULL OR op IS NULL OR op NOT BETWEEN 0 AND \(Note.pushedOperation)
         OR op = 0 AND (typeof(old) IS NOT 'integer' OR old NOT BETWEEN 1 AND seq - 1)
         OR op BETWEEN 1 AND 4 AND (user IS NULL OR attribute IS NULL)
         OR op = \(Note.purgedOperation) AND user IS NULL
         OR op = \(Note.eventOperation) AND typeof(old) IS NOT 'text'
         OR op = \(Note.joinedOperation) AND coalesce(user, old, new) IS NOT NULL
-        OR op = \(Note.pulledOperation) AND (typeof(old) IS NOT 'text' OR coalesce(user, new) IS NOT NULL)
+        OR op = \(Note.pulledOperation) AND (typeof(old) NOT IN ('text', 'null') OR coalesce(user, new) IS NOT NULL)
+        OR op = \(Note.pushedOperation) AND (typeof(old) IS NOT 'integer' OR coalesce(user, new) IS NOT NULL)
         OR op > 4 AND attribute IS NOT NULL)
       """
     try rows(sql, of: connection) { check, row in
