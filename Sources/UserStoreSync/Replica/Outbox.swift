@@ -51,6 +51,7 @@ struct Outbox {
   private static let answer = SQL(
     "write to the outbox",
     "UPDATE userstore_outbox SET result = ?2, detail = ?3 WHERE nonce = ?1 AND result IS NULL")
+  private static let selectNonce = SQL("read the outbox", "SELECT 1 FROM userstore_outbox WHERE nonce = ?1")
   private static let echo = SQL(
     "write to the outbox", "UPDATE userstore_outbox SET result = 'accepted', detail = NULL, echoed = 1 WHERE nonce = ?1")
   private static let forget = SQL(
@@ -95,6 +96,10 @@ struct Outbox {
   /// Stores what the server has answered; returns whether that is news.
   func answer(_ nonce: Int64, _ decision: Decision) throws(StoreError) -> Bool {
     try tables.run(Self.answer, .integer(nonce), .text(decision.result), StoredValue(decision.detail)) > 0
+  }
+
+  func has(_ nonce: Int64) throws(StoreError) -> Bool {
+    try tables.first(Self.selectNonce, .integer(nonce), columns: 1) != nil
   }
 
   func echo(_ nonce: Int64) throws(StoreError) { try tables.run(Self.echo, .integer(nonce)) }

@@ -38,6 +38,9 @@ struct OwnSets {
     return nonces
   }
 
+  /// Whether a set was in the outbox at the last look: its events were delivered when they were posted.
+  func hasListed(_ nonce: Int64?) -> Bool { nonce.map { listed[$0] != nil } ?? false }
+
   mutating func discard() { (loose, listed) = ([], [:]) }
 
   // MARK: Judging

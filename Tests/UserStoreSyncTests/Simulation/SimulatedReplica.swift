@@ -137,7 +137,7 @@ final class SimulatedReplica {
     }
     if let old, old.epoch == cursor.epoch, old.revision < cursor.revision, !hasCopied {
       let expected = moment.events.filter {
-        $0.revision > old.revision.rawValue && ($0.user.map(isShown) ?? (shownUsers == nil && denied.isEmpty))
+        $0.revision > old.revision.rawValue && !own.hasListed($0.set) && ($0.user.map(isShown) ?? (shownUsers == nil && denied.isEmpty))
       }
       let events = try events(after: row)
       guard events.map(\.name) == expected.map(\.name) else {
@@ -151,8 +151,9 @@ final class SimulatedReplica {
   var hasCopied = false
 
   private func events(after row: Int64) throws -> [Event] {
-    try plain.run("SELECT seq, old, user FROM changes WHERE op = 6 AND seq > \(row) ORDER BY seq").map { row in
+    try plain.run("SELECT seq, old, user FROM changes WHERE op = 6 AND seq > \(row) ORDER BY seq").compactMap { row in
       guard case .integer(let seq) = row[0] else { throw Wrong("a malformed row") }
+      if own.rows.contains(seq) { return nil }
       let user: Int64? = if case .integer(let id) = row[2] { id } else { nil }
       return Event(revision: seq, name: row[1].utf8 ?? [], user: user)
     }

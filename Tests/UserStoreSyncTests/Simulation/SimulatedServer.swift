@@ -101,6 +101,7 @@ final class SimulatedServer {
   private func replay(_ plain: PlainConnection, after start: Cursor, to last: Cursor) throws {
     var moment = history[start]!
     (moment.origin, moment.values) = (nil, [])
+    var firstOfSet = start.revision.rawValue
     let rows = try plain.run(
       "SELECT seq, op, user, attribute, old, new, nonce FROM changes WHERE seq > \(start.revision) ORDER BY seq")
     for row in rows {
@@ -115,12 +116,14 @@ final class SimulatedServer {
       case (6, _, _): moment.events.append(Event(revision: seq, name: row[4].utf8 ?? [], user: user))
       case (9, _, .integer(let number)):
         guard moment.applied.insert(number).inserted else { throw Wrong("the set \(number) was applied twice") }
+        for index in moment.events.indices where moment.events[index].revision > firstOfSet { moment.events[index].set = number }
       default: break
       }
       guard op == 0 || seq == last.revision.rawValue else { continue }
       if op == 0 { moment.origin = row[3].utf8.map { String(decoding: $0, as: UTF8.self) } }
       history[Cursor(epoch: last.epoch, revision: seq, nonce: nonce)] = moment
       (moment.origin, moment.values) = (nil, [])
+      firstOfSet = seq
     }
   }
 
