@@ -53,7 +53,8 @@ import UserStore
     return nil
   }
 
-  private func refusals(_ replica: UserStoreSync.Replica, _ count: Int) async throws -> [UserStoreSync.Replica.Refusal] {
+  private func refusals(_ replica: UserStoreSync.Replica, _ count: Int) async throws -> [UserStoreSync.Replica.Refusal]
+  {
     var found: [UserStoreSync.Replica.Refusal] = []
     for try await refusal in replica.refusals {
       found.append(refusal)
@@ -255,7 +256,8 @@ import UserStore
       of: store, through: LimitedTransport(direct: DirectTransport(to: fixture.service), limit: 2_000))
     for name in ["small", "large", "last"] {
       try await store.write { [nix] users in
-        try users.set(AttributeName(name), of: nix, to: .text(String(repeating: "x", count: name == "large" ? 3_000 : 900)))
+        try users.set(
+          AttributeName(name), of: nix, to: .text(String(repeating: "x", count: name == "large" ? 3_000 : 900)))
       }
     }
     try await replica.catchUp()
@@ -335,7 +337,8 @@ import UserStore
       case 1: try users.remove(id)
       case 2: try users.rename(id, to: "\(below(9))")
       case 3: if try users.user(nix) == nil { _ = try users.add([(.name, .text("again"))], as: nix) }
-      default: try users.set(AttributeName("a\(below(4))"), of: id, to: random.oneIn(4) ? .null : .integer(Int64(below(3))))
+      default:
+        try users.set(AttributeName("a\(below(4))"), of: id, to: random.oneIn(4) ? .null : .integer(Int64(below(3))))
       }
     }
   }

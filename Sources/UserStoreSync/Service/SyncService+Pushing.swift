@@ -8,7 +8,8 @@ extension SyncService {
   func push(_ push: Push, _ scope: Scope) async throws -> SyncAnswer {
     guard push.subject == scope.subject else {
       throw StoreError(
-        .wrongSubject, "the changes were written for “\(push.subject.prefix(100))”, not for “\(scope.subject.prefix(100))”")
+        .wrongSubject,
+        "the changes were written for “\(push.subject.prefix(100))”, not for “\(scope.subject.prefix(100))”")
     }
     let (results, forked) = try await store.write { transaction in try Self.decide(push, scope, in: &transaction) }
     // Read after the commit: on PostgreSQL, other programs can commit before it.

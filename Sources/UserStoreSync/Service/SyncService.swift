@@ -350,7 +350,7 @@ private struct ChangesAnswer {
 }
 
 extension LogPart.Entry {
-  /// Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
+  // Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
   fileprivate var isNote: Bool { if case .entry = self { false } else { true } }
 
   fileprivate var isPushed: Bool { if case .pushed = self { true } else { false } }

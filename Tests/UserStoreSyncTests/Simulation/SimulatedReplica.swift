@@ -137,7 +137,8 @@ final class SimulatedReplica {
     }
     if let old, old.epoch == cursor.epoch, old.revision < cursor.revision, !hasCopied {
       let expected = moment.events.filter {
-        $0.revision > old.revision.rawValue && !own.hasListed($0.set) && ($0.user.map(isShown) ?? (shownUsers == nil && denied.isEmpty))
+        $0.revision > old.revision.rawValue && !own.hasListed($0.set)
+          && ($0.user.map(isShown) ?? (shownUsers == nil && denied.isEmpty))
       }
       let events = try events(after: row)
       guard events.map(\.name) == expected.map(\.name) else {
@@ -198,7 +199,8 @@ final class SimulatedReplica {
   /// Throws unless the replica and the server say the same about each set.
   func judgeResults(_ server: SimulatedServer) throws {
     try own.judgeResults(plain, server)
-    for table in ["userstore_base", "userstore_outbox_rows"] where try plain.integer("SELECT count(*) FROM \(table)") != 0 {
+    for table in ["userstore_base", "userstore_outbox_rows"]
+    where try plain.integer("SELECT count(*) FROM \(table)") != 0 {
       throw Wrong("\(path): \(table) is not empty at rest")
     }
   }

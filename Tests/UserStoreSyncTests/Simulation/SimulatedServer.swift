@@ -30,6 +30,8 @@ final class SimulatedServer {
   private(set) var service: SyncService
   private let limits: SyncService.Limits
   private(set) var history: [Cursor: Moment] = [:]
+  /// The cursors of the history, in their order.
+  private var cursors: [Cursor] = []
   private(set) var end = Cursor(epoch: 0, revision: 0, nonce: 0)
   /// What was decided about sets of replicas, in this history of the records.
   private(set) var decisions: [Int64: String] = [:]
@@ -68,11 +70,10 @@ final class SimulatedServer {
   /// What the sets from one cursor through another have written; nil if it is not known.
   func values(from start: Cursor?, through end: Cursor) -> Set<WrittenValue>? {
     guard let start, start.epoch == end.epoch else { return nil }
-    return history.reduce(into: []) { values, entry in
-      let (cursor, moment) = entry
-      if cursor.epoch == end.epoch, cursor.revision > start.revision, cursor.revision <= end.revision {
-        values.formUnion(moment.values)
-      }
+    if start == end { return [] }
+    return cursors.reversed().reduce(into: []) { values, cursor in
+      guard cursor.epoch == end.epoch, cursor.revision > start.revision, cursor.revision <= end.revision else { return }
+      values.formUnion(history[cursor]?.values ?? [])
     }
   }
 
@@ -116,12 +117,16 @@ final class SimulatedServer {
       case (6, _, _): moment.events.append(Event(revision: seq, name: row[4].utf8 ?? [], user: user))
       case (9, _, .integer(let number)):
         guard moment.applied.insert(number).inserted else { throw Wrong("the set \(number) was applied twice") }
-        for index in moment.events.indices where moment.events[index].revision > firstOfSet { moment.events[index].set = number }
+        for index in moment.events.indices where moment.events[index].revision > firstOfSet {
+          moment.events[index].set = number
+        }
       default: break
       }
       guard op == 0 || seq == last.revision.rawValue else { continue }
       if op == 0 { moment.origin = row[3].utf8.map { String(decoding: $0, as: UTF8.self) } }
-      history[Cursor(epoch: last.epoch, revision: seq, nonce: nonce)] = moment
+      let cursor = Cursor(epoch: last.epoch, revision: seq, nonce: nonce)
+      history[cursor] = moment
+      cursors.append(cursor)
       (moment.origin, moment.values) = (nil, [])
       firstOfSet = seq
     }
@@ -139,7 +144,8 @@ final class SimulatedServer {
   }
 
   /// Answers a request with a status and a body.
-  func answer(_ request: SyncRequest, grant: String, subject: String = "") async throws -> (status: Int, body: [UInt8]) {
+  func answer(_ request: SyncRequest, grant: String, subject: String = "") async throws -> (status: Int, body: [UInt8])
+  {
     let hidden = denied[grant] ?? []
     let mayRead: @Sendable (Int64) -> Bool = { !hidden.contains($0) }
     let reader = SyncService.Reader(subject: subject, grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)

@@ -18,7 +18,8 @@ import UserStore
     let folder = "\(folder)/\(fault?.rawValue ?? "")\(writes ? "writes" : "")\(seed)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let world = try World(seed: seed, in: folder, fault: fault, writes: writes, traces: environment["USERSTORE_TRACE"] != nil)
+    let world = try World(
+      seed: seed, in: folder, fault: fault, writes: writes, traces: environment["USERSTORE_TRACE"] != nil)
     defer { world.close() }
     try await world.run(steps: writes ? 2 * steps : steps)
     return world.counts
@@ -51,6 +52,7 @@ import UserStore
       }
     }
     print(
-      "\(count) histories\(writes ? " with writes" : ""):", counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+      "\(count) histories\(writes ? " with writes" : ""):",
+      counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
   }
 }

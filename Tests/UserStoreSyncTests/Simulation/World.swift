@@ -62,7 +62,8 @@ final class World {
     let all = [
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
     ]
-    hostilities = fault?.focus ?? (writes ? all + ["subject", "discard", "forget"] : all).filter { _ in random.oneIn(4) }
+    hostilities =
+      fault?.focus ?? (writes ? all + ["subject", "discard", "forget"] : all).filter { _ in random.oneIn(4) }
     isHuge = fault == nil && random.oneIn(12)
     server = try SimulatedServer(in: folder, limits)
     self.random = random
@@ -208,7 +209,11 @@ final class World {
     case .request(let process, let step, let request, let subject, let earlier):
       let known = Set(server.decisions.keys)
       let (status, body) = try await server.answer(request, grant: server.grant, subject: subject)
-      if let push = step.push { try judge(push, by: subject, earlier, known) }
+      if let push = step.push {
+        let expired = try (status == 200 ? PushAnswer(body).results : []).filter { $0.decision == .expired }.map(
+          \.nonce)
+        try judge(push, by: subject, earlier, known.union(expired))
+      }
       say("the server answers \(status) to \(request.path)?\(request.query)")
       let grant = try process.replica.grant
       let altered = status == 200 ? fault?.answer(body, to: request, step, grant: grant) ?? body : body
@@ -229,8 +234,8 @@ final class World {
       }
       try transaction(process) {
         let outcome: ReplicaOutcome
-        do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch
-          is UserStoreSync.Replica.Problem
+        do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch is UserStoreSync.Replica
+          .Problem
         {
           return note("problems")
         }
@@ -356,8 +361,10 @@ final class World {
       written += 1
     } else {
       note("writes of replicas")
-      do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error as StoreError
-      where [.conflict, .revisionNotFound, .badValue, .userNotFound].contains(error.code) {}
+      do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error
+        as StoreError
+        where [.conflict, .revisionNotFound, .badValue, .userNotFound].contains(error.code)
+      {}
     }
     say("\(process.replica.path) writes the rows after \(last)")
     for nonce in try process.replica.noteOwn(after: last) { authors[nonce] = process.replica.subject }
@@ -374,7 +381,8 @@ final class World {
       let id = users.isEmpty ? nil : users[below(users.count)]
       let attribute = AttributeName(Self.attributes[below(4)])
       switch below(12) {
-      case 0..<2: _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
+      case 0..<2:
+        _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
       case 2:
         // Added again under an id that was used before.
         let id = User.ID(Int64.random(in: 1...8, using: &random))
@@ -392,13 +400,17 @@ final class World {
   }
 
   /// What the server decides keeps the order of a replica, and is for whom it was written.
+  ///
+  /// The sets in `known` were decided before, or the server no longer knows them.
   private func judge(_ push: Push, by subject: String, _ earlier: [Int64], _ known: Set<Int64>) throws {
     var earlier = earlier
     for set in push.sets {
       if server.decisions[set.nonce] != nil, !known.contains(set.nonce) {
         note("sets decided")
-        guard authors[set.nonce] == subject else { throw Wrong("a set was decided for \(subject), who did not write it") }
-        if let missing = earlier.first(where: { server.decisions[$0] == nil }) {
+        guard authors[set.nonce] == subject else {
+          throw Wrong("a set was decided for \(subject), who did not write it")
+        }
+        if let missing = earlier.first(where: { server.decisions[$0] == nil && !known.contains($0) }) {
           throw Wrong("the set \(set.nonce) was decided before the earlier set \(missing)")
         }
       }
