@@ -479,6 +479,8 @@ final class World {
       try whileClosed(process.replica) {
         if isBack { try process.replica.rollBack(number) } else { try process.replica.takeSnapshot() }
       }
+      // An older file may not know whose it is.
+      for process in processes { process.subject = process.replica.subject }
     case "tamper" where process.replica.takesWrites: return
     case "tamper": try process.replica.tamper(isHidden: fault == .foreignWritesNotSeen)
     default: try process.replica.compact(process.store)
