@@ -10,7 +10,9 @@ extension Fault {
   }
 
   /// Changes a replica's file after a transaction; `then` is what it had before.
-  func alter(_ plain: PlainConnection, since then: ReplicaTables, _ answer: ReplicaAnswer?) throws {
+  ///
+  /// `isKilled`: whether the process ends then, so that what would follow in a second transaction is missing.
+  func alter(_ plain: PlainConnection, since then: ReplicaTables, _ answer: ReplicaAnswer?, isKilled: Bool) throws {
     let now = try ReplicaTables(plain)
     switch self {
     case .pullWithoutTakingIn: try takeInAgain(plain, then, answer)
@@ -20,13 +22,13 @@ extension Fault {
         try plain.run("DELETE FROM userstore_base WHERE user = \(user) AND attribute <> 'name'")
       }
     case .ownUsersStayOutside: try plain.run("UPDATE userstore_replica SET users = ?", [then.users])
-    case .decisionsTakenIn: try takeInDecision(plain, then)
+    case .reversalsTakenIn: try takeInReversal(plain, then)
     case .voidSetsDropped: try dropVoidSets(plain, now)
     case .forkRenamesAll: if now.producer != then.producer { try renameAll(plain, now) }
     case .resultsOutOfOrder: try applyLaterResult(plain, now)
     case .echoCountsByItsChanges: try keepUnchangedUsers(plain, then, now, answer)
-    case .decisionsLost: try loseDecisions(plain, then, now)
-    case .refusalsLost:
+    case .decisionsLost where isKilled: try loseDecisions(plain, then, now)
+    case .refusalsLost where isKilled:
       for nonce in now.refused.subtracting(then.refused) {
         try plain.run("DELETE FROM userstore_refusals WHERE nonce = \(nonce)")
       }
@@ -35,8 +37,8 @@ extension Fault {
       for user in Set(users).subtracting(now.touched) { try plain.show([user: then.records[user]]) }
     case .readdedUsersAreTheServers:
       let replaced = Set(now.rows.filter { $0[1] == "id" }.map { $0[0] })
-      for user in now.touched.intersection(now.baseUsers)
-      where then.records[user] == nil && now.records[user] != nil && !replaced.contains(.integer(user)) {
+      for user in addedUsers(answer).intersection(now.touched).intersection(now.baseUsers)
+      where !replaced.contains(.integer(user)) {
         try plain.show([user: plain.record(of: user, in: "userstore_base")])
       }
     case .resultsSurviveCopy: if now.copy != nil, now.copy != then.copy { try putResultsBack(plain, then) }
@@ -82,7 +84,7 @@ extension Fault {
     try plain.run("UPDATE userstore_replica SET next = next - 1")
   }
 
-  private func takeInDecision(_ plain: PlainConnection, _ then: ReplicaTables) throws {
+  private func takeInReversal(_ plain: PlainConnection, _ then: ReplicaTables) throws {
     let note = try plain.integer("SELECT min(seq) FROM changes WHERE op = 8 AND old IS NULL AND seq > \(then.lastRow)")
     guard let note, let first = try plain.integer("SELECT old FROM changes WHERE seq = \(note + 1)"),
       let nonce = try plain.integer("SELECT nonce FROM changes WHERE seq = \(first - 1)")
@@ -124,6 +126,12 @@ extension Fault {
     try plain.remove(later)
   }
 
+  private func addedUsers(_ answer: ReplicaAnswer?) -> Set<Int64> {
+    guard case .changes(let page)? = answer else { return [] }
+    return Set(
+      page.sets.flatMap(\.rows).compactMap { if case .added(let user, .name, _) = $0 { user } else { nil } })
+  }
+
   private func keepUnchangedUsers(
     _ plain: PlainConnection, _ then: ReplicaTables, _ now: ReplicaTables, _ answer: ReplicaAnswer?
   ) throws {
@@ -150,6 +158,7 @@ extension Fault {
       try plain.run(
         "INSERT INTO userstore_outbox (last, first, nonce, producer, number, echoed) VALUES (?, ?, ?, ?, ?, 0)",
         Array(set.row[0...4]))
+      try plain.run("DELETE FROM userstore_refusals WHERE nonce = \(set.nonce)")
       for row in then.rows(of: set) { try plain.run("INSERT INTO userstore_outbox_rows VALUES (?, ?, ?)", row) }
     }
   }

@@ -138,7 +138,7 @@ extension Fault {
     let isSamePlace = after == newAfter && part == newPart
     return switch self {
     case .pageProvesNothing where isSamePlace && isSameUsers: now
-    case .subsetNotCompared where isSamePlace && also == newAlso: now
+    case .subsetNotCompared where isSamePlace: now
     case .cursorNotCompared where isSameUsers && also == newAlso: now
     default: step
     }

@@ -33,8 +33,8 @@ enum Fault: String, CaseIterable {
   case ownUsersStayOutside
   /// A user that is added on a replica gets the next id of the file.
   case idsFromTheSequence
-  /// A set of the sync itself is taken for one of the application.
-  case decisionsTakenIn
+  /// What the sync takes back is taken for a set of the application.
+  case reversalsTakenIn
 
   // Sending.
 
@@ -131,12 +131,25 @@ enum Fault: String, CaseIterable {
     case .grantNotCompared: ["grant"]
     case .purgesLost, .purgedChangesApplied, .purgedSetsSent, .voidSetsDropped: ["purge"]
     case .foreignWritesNotSeen: ["tamper"]
-    case .baseKeepsOnlyNames: ["discard"]
+    case .baseKeepsOnlyNames, .reversalsTakenIn: ["discard"]
     case .subjectNotCompared: ["subject"]
-    case .identityIsTheNumber, .numberIsEnough, .copiesKeepTheName, .echoWithoutNonce: ["copy", "older"]
-    case .forkRenamesAll, .forgettingIsForgotten: ["copy", "older", "forget"]
+    case .identityIsTheNumber, .numberIsEnough, .copiesKeepTheName, .echoWithoutNonce, .forkRenamesAll:
+      ["copy", "older"]
+    case .forgettingIsForgotten: ["copy", "older", "forget"]
     case .outboxCompacted: ["local compact"]
     default: []
     }
   }
+
+  /// Whether all replicas follow some users only.
+  var needsSubsets: Bool { [.subsetNotCompared, .ownUsersStayOutside].contains(self) }
+
+  /// Whether pages take long, so that what is sent meanwhile is answered before.
+  var delaysPages: Bool { [.subsetNotCompared, .pageProvesNothing].contains(self) }
+
+  /// Whether two writers often write the same.
+  var needsEqualValues: Bool { self == .echoCountsByItsChanges }
+
+  /// Whether answers often get lost, so that sets stay undecided for long.
+  var needsLoss: Bool { [.resultsOutOfOrder, .purgedSetsSent, .readdedUsersAreTheServers].contains(self) }
 }

@@ -136,9 +136,25 @@ extension PlainConnection {
     let users = try ReplicaTables(self).users(of: set)
     try run("DELETE FROM userstore_outbox WHERE last = \(set.last)")
     try run("DELETE FROM userstore_outbox_rows WHERE seq BETWEEN \(set.first) AND \(set.last)")
-    for user in users.subtracting(try ReplicaTables(self).touched) {
-      try show([user: record(of: user, in: "userstore_base")])
-      try run("DELETE FROM userstore_base WHERE user = \(user)")
+    let touched = try ReplicaTables(self).touched
+    for user in users {
+      var records: Records = [:]
+      records[user] = try record(of: user, in: "userstore_base")
+      for row in try undecidedRows(of: user) { records.put(row) }
+      try show([user: records[user]])
+      if !touched.contains(user) { try run("DELETE FROM userstore_base WHERE user = \(user)") }
+    }
+  }
+
+  private func undecidedRows(of user: Int64) throws -> [OwnSets.Row] {
+    try run(
+      """
+      SELECT op, attribute, old, new FROM changes JOIN userstore_outbox ON seq BETWEEN first AND last
+      WHERE op BETWEEN 1 AND 3 AND user = \(user) ORDER BY seq
+      """
+    ).compactMap { row in
+      guard case .integer(let op) = row[0] else { return nil }
+      return OwnSets.Row(op: op, user: user, attribute: row[1].utf8 ?? [], old: row[2], new: row[3])
     }
   }
 

@@ -115,6 +115,23 @@ final class SimulatedReplica {
     ).compactMap { if case .integer(let nonce) = $0[0] { nonce } else { nil } }
   }
 
+  /// The names and numbers of the undecided sets that an answer is about.
+  func numbers(of answer: ReplicaAnswer) throws -> [Int64: [PlainValue]] {
+    guard case .push(let answer) = answer else { return [:] }
+    return try answer.results.reduce(into: [:]) { numbers, result in
+      let sql = "SELECT producer, number FROM userstore_outbox WHERE nonce = \(result.nonce)"
+      numbers[result.nonce] = try plain.run(sql).first
+    }
+  }
+
+  /// What the server has decided keeps its number.
+  func judge(_ numbers: [Int64: [PlainValue]]) throws {
+    for (nonce, number) in numbers {
+      let now = try plain.run("SELECT producer, number FROM userstore_outbox WHERE nonce = \(nonce)").first
+      guard now == nil || now == number else { throw Wrong("the set \(nonce) has another number than the server knows") }
+    }
+  }
+
   private func judgeRecords(_ tables: Records, _ server: SimulatedServer, after row: Int64) throws {
     let isCopying = try isCopying
     let old = cursor

@@ -24,6 +24,18 @@ final class World {
     /// `earlier`: the sets that the server must have decided before those that are sent.
     case request(Process, ReplicaStep, SyncRequest, subject: String, earlier: [Int64])
     case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8])
+
+    var process: Process {
+      switch self {
+      case .request(let process, _, _, _, _), .answer(let process, _, _, _, _): process
+      }
+    }
+
+    var isPush: Bool {
+      switch self {
+      case .request(_, let step, _, _, _), .answer(_, let step, _, _, _): step.push != nil
+      }
+    }
   }
 
   /// How a rule is broken in this history, to see that the judge notices.
@@ -66,7 +78,7 @@ final class World {
     limits.users = random.choose(1, 2, 3, 100)
     limits.sets = random.choose(1, 2, 5, 100)
     limits.hiddenPages = random.choose(1, 20)
-    loss = random.choose(0, 2, 4, 8)
+    loss = fault?.needsLoss == true ? 2 : random.choose(0, 2, 4, 8)
     repetition = random.choose(0, 3, 6)
     let all = [
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
@@ -143,7 +155,7 @@ final class World {
     count += 1
     let path = "\(folder)/replica\(count).db"
     let store = try UserStore(path: path, configuration: SimulatedServer.configuration)
-    let users: UserStoreSync.Replica.Users = random.oneIn(3) ? subset() : .all
+    let users: UserStoreSync.Replica.Users = fault?.needsSubsets == true || random.oneIn(3) ? subset() : .all
     let takesWrites = writes && !random.oneIn(6)
     _ = try makeReplica(store, users, takesWrites ? .queued : .none)
     let replica = try SimulatedReplica(at: path, of: writes ? "person\(count % 2)" : "", takesWrites: takesWrites)
@@ -170,6 +182,9 @@ final class World {
       say("\(process.replica.path) installs")
       note("copies")
       return try transaction(process) { _ = try process.store.write { try step.install(in: &$0) } }
+    }
+    if fault?.delaysPages == true, step.push == nil, messages.contains(where: { $0.process === process && !$0.isPush }) {
+      return
     }
     say("\(process.replica.path) asks \(request.path)?\(request.query)")
     let earlier = try step.push.map { try process.replica.earlier(than: $0.sets[0].nonce) } ?? []
@@ -205,17 +220,21 @@ final class World {
     let (wasCopying, plain) = (try process.replica.isCopying, process.replica.plain)
     let tables = try fault.map { _ in try ReplicaTables(plain) }
     try fault?.prepare(plain, for: answer)
+    let numbers = try answer.map { try process.replica.numbers(of: $0) }
     try body()
-    if let tables { try fault?.alter(plain, since: tables, answer) }
+    if let fault, let tables { try fault.alter(plain, since: tables, answer, isKilled: random.oneIn(2)) }
     process.replica.hasCopied = try wasCopying && !process.replica.isCopying
     try process.replica.judge(server)
+    if let numbers { try process.replica.judge(numbers) }
     note("transactions")
   }
 
   // MARK: The network
 
   private func deliver() async throws {
-    let index = below(messages.count)
+    let push = fault?.delaysPages == true ? messages.firstIndex(where: \.isPush) : nil
+    if fault?.delaysPages == true, push == nil, !random.oneIn(4) { return }
+    let index = push ?? below(messages.count)
     let message = messages[index]
     let isRepeated = repetition > 0 && random.oneIn(repetition)
     if !isRepeated { messages.remove(at: index) } else { note("repeated") }
@@ -275,11 +294,7 @@ final class World {
 
   private func kill(_ process: Process) throws {
     note("kills")
-    messages.removeAll {
-      switch $0 {
-      case .request(let other, _, _, _, _), .answer(let other, _, _, _, _): other === process
-      }
-    }
+    messages.removeAll { $0.process === process }
     process.store.close()
     process.store = try UserStore(path: process.replica.path, configuration: SimulatedServer.configuration)
   }
@@ -310,7 +325,7 @@ final class World {
   private static let attributes = ["a", "b", "c d", "é"]
 
   private func value() -> StoredValue {
-    if writes, !random.oneIn(3) {
+    if writes, fault?.needsEqualValues != true, !random.oneIn(3) {
       written += 1
       return .integer(Int64(written))
     }
