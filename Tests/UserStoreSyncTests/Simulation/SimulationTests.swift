@@ -38,7 +38,7 @@ import UserStore
     Issue.record("no history from seed \(Seed.base) on notices that \(fault.rawValue)")
   }
 
-  @Test func `histories`() async throws { try await Self.histories(writes: false) }
+  @Test func `followed histories`() async throws { try await Self.histories(writes: false) }
 
   @Test func `written histories`() async throws { try await Self.histories(writes: true) }
 
