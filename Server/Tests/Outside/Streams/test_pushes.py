@@ -49,25 +49,25 @@ def change(user, attribute="age", value=1):
 class Pushes(TestCase):
     @served("--replicas")
     def test_a_set_is_written_once_with_its_origin_and_its_nonce(self, server):
-        user = server.add()["id"]
+        user = server.add()["user"]["id"]
         replica = Pusher(server)
         first = replica.set(change(user), {"op": "post", "event": "birthday", "payload": {"base64": "AP8="}, "user": user})
-        with server.stream("/changes?after=newest", accept="application/jsonl") as stream:
+        with server.stream(f"/changes?after={replica.cursor}", accept="application/jsonl") as stream:
             results, end = replica.push(first)
             lines = [parse(stream.line()) for _ in range(2)]
         self.assertEqual((results, end["forked"]), (["accepted"], None))
         self.assertEqual([line["op"] for line in lines], ["update", "event"])
-        self.assertEqual({line["origin"] for line in lines if "origin" in line}, {"own"})
         self.assertEqual(end["cursor"], server.get("/about")["cursor"])
         # Sent again, after an answer that was lost.
         self.assertEqual(replica.push(first), (["accepted"], end))
         lines = server.request("GET", f"/sync/changes?after={replica.cursor}", headers={"Accept": "application/jsonl"}).text.splitlines()
+        self.assertEqual([parse(line)["origin"] for line in lines if parse(line)["op"] == "set"], ["own"])
         nonces = [parse(line)["nonce"] for line in lines if parse(line)["op"] == "pushed"]
         self.assertEqual(nonces, [first[-1]["nonce"]])
 
     @served("--replicas")
     def test_a_set_is_refused_whole_and_later_ones_are_decided(self, server):
-        user = server.add(age=1)["id"]
+        user = server.add(age=1)["user"]["id"]
         replica = Pusher(server)
         results, end = replica.push(
             replica.set(change(user, "other"), {"op": "expect", "user": user, "attribute": "age", "value": 1.0}),
@@ -76,11 +76,11 @@ class Pushes(TestCase):
             [{**replica.set()[-1], "op": "void"}],
             replica.set({"op": "expect", "user": user, "attribute": "age", "value": 1}, change(user, "age", 2)))
         self.assertEqual(results, ["conflict", "userExists", "userRemoved", "invalid", "invalid", "accepted", "userRemoved", "accepted"])
-        self.assertEqual(server.get(f"/users/{user}"), {"id": user, "name": "NIX", "age": 2})
+        self.assertEqual(server.get(f"/users/{user}"), {"id": user, "name": "NIX", "hair_color": None, "age": 2})
 
     @served("--replicas")
     def test_a_unique_value_and_a_row_that_refers_to_a_user(self, server):
-        user = server.add(email="a@example.com")["id"]
+        user = server.add(email="a@example.com")["user"]["id"]
         usertool("unique", "add", "email", database=server.database)
         sql(server.database, "CREATE TABLE visits (user_id INTEGER REFERENCES users (id))", postgres="CREATE TABLE visits (user_id bigint REFERENCES users (id))")
         sql(server.database, "INSERT INTO visits VALUES (1)")
@@ -92,7 +92,7 @@ class Pushes(TestCase):
 
     @served("--replicas")
     def test_a_number_that_another_set_has_is_a_fork(self, server):
-        user = server.add()["id"]
+        user = server.add()["user"]["id"]
         replica, copy = Pusher(server), Pusher(server)
         replica.push(replica.set(change(user)))
         first, second = copy.set(change(user, "other")), copy.set(change(user, "third"))
@@ -103,7 +103,7 @@ class Pushes(TestCase):
 
     @served("--replicas")
     def test_what_does_not_continue_is_refused(self, server):
-        user = server.add()["id"]
+        user = server.add()["user"]["id"]
         replica = Pusher(server)
         one = replica.set(change(user))
         self.assertProblem(replica.send(one, identity="0123456789abcdef"), 409, "diverged")
@@ -116,7 +116,7 @@ class Pushes(TestCase):
 
     @served("--replicas")
     def test_what_is_not_of_the_protocol_is_400(self, server):
-        user = server.add()["id"]
+        user = server.add()["user"]["id"]
         replica = Pusher(server)
         one, other = replica.set(change(user)), replica.set(change(user))
         head = replica.body()
@@ -135,10 +135,6 @@ class Pushes(TestCase):
         self.assertProblem(server.request("POST", "/sync/push", good, JSONL, token=False), 401, "badToken")
         self.assertProblem(server.request("POST", "/sync/push", good + b" " * (24 << 20), JSONL), 413, "tooLarge")
         self.assertNotIn("age", server.get(f"/users/{user}"))
-
-    @served("--replicas", "--read-only")
-    def test_a_server_that_only_reads_takes_nothing(self, server):
-        self.assertProblem(server.request("POST", "/sync/push", b"x", JSONL), 403, "readOnly")
 
     @served()
     def test_without_replicas_there_is_nothing(self, server):
