@@ -291,9 +291,10 @@ extension AllTests {
       let before = openDescriptors
       var connections = try (0..<100).map { _ in try Server.connect() }
       #expect(try connections.allSatisfy { try $0.run(one)[0].int8(0) == 1 })
-      #expect(openDescriptors >= before + 300)
+      // Each has three. A thread of a test before, that asked the server to cancel, can close its own meanwhile.
+      #expect(openDescriptors > before + 200)
       connections = []
-      #expect(openDescriptors == before)
+      #expect(openDescriptors <= before)
     }
 
     @Test func `failures leave no descriptor`() throws {

@@ -142,14 +142,20 @@ extension SQLState {
 
 /// Work on a thread of its own.
 ///
-/// `@unchecked Sendable`: the result is written before the semaphore is signaled, and read after the wait for it.
+/// What the work holds, a connection for example, is released when `join` returns.
+///
+/// `@unchecked Sendable`: only the thread uses the work; the result is written before the semaphore is signaled, and read after
+/// the wait for it.
 final class Work<Value: Sendable>: @unchecked Sendable {
+  private var body: (@Sendable () throws -> Value)?
   private var result: Result<Value, any Error>?
   private let end = DispatchSemaphore(value: 0)
 
   init(_ body: @escaping @Sendable () throws -> Value) {
+    self.body = body
     let thread = Thread { [self] in
-      result = Result(catching: body)
+      result = Result { try self.body!() }
+      self.body = nil
       end.signal()
     }
     thread.start()

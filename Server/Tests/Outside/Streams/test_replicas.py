@@ -7,7 +7,7 @@ import signal
 from support import POSTGRES, Server, TestCase, at, eventually, on_files, parse, served, sql, usertool
 
 LINES = {"Accept": "application/jsonl"}
-SYNC = ("/sync", "/sync/users", "/sync/changes")
+SYNC = ("/sync", "/sync/users", "/sync/changes", "/sync/push")
 # A cursor of another database.
 STRANGE = "v1-1234-3-5678"
 
@@ -446,7 +446,7 @@ class Refusing(ReplicasTestCase):
                     response = raw.response(within=15, to="HEAD")
                     self.assertEqual((response.status, response.headers["cache-control"] in ("no-store", "no-store, no-transform"),
                                       int(response.headers["content-length"]) > 0), (200, True, True))
-        for path in ("/sync/", "/sync/x", "/sync/users/1", "/sync/push"):
+        for path in ("/sync/", "/sync/x", "/sync/users/1", "/sync/push/1"):
             self.assertProblem(server.request("GET", path), 404)
 
     @served()
