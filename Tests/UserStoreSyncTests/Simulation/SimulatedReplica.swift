@@ -78,6 +78,15 @@ final class SimulatedReplica {
     get throws { try plain.text("SELECT cursor FROM userstore_replica").map { try Cursor($0) } }
   }
 
+  /// The users that undecided sets touch.
+  var undecidedUsers: [Int64] {
+    get throws {
+      try plain.run("SELECT DISTINCT user FROM userstore_outbox_rows ORDER BY user").compactMap {
+        if case .integer(let user) = $0[0] { user } else { nil }
+      }
+    }
+  }
+
   /// The undecided set with a name and number.
   func nonce(of producer: Int64, _ number: Int64) throws -> Int64? {
     try plain.integer("SELECT nonce FROM userstore_outbox WHERE producer = \(producer) AND number = \(number)")

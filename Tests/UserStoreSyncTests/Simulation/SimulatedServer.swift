@@ -29,6 +29,8 @@ final class SimulatedServer {
   private(set) var store: UserStore
   private(set) var service: SyncService
   private let limits: SyncService.Limits
+  /// A connection without the library: opening one for each look costs more than the look.
+  private var connection: PlainConnection?
   private(set) var history: [Cursor: Moment] = [:]
   private(set) var end = Cursor(epoch: 0, revision: 0, nonce: 0)
   /// What was decided about sets of replicas, in this history of the records.
@@ -59,6 +61,15 @@ final class SimulatedServer {
     try commit()
   }
 
+  var plain: PlainConnection {
+    get throws {
+      if let connection { return connection }
+      let new = try PlainConnection(path, busyTimeout: 1_000)
+      connection = new
+      return new
+    }
+  }
+
   static var configuration: UserStore.Configuration {
     var configuration = UserStore.Configuration()
     configuration.durability = .normal
@@ -82,7 +93,7 @@ final class SimulatedServer {
 
   /// Notes what was true at the end of each set since the last commit.
   private func commit(restored: Moment? = nil) throws {
-    let plain = try PlainConnection(path)
+    let plain = try plain
     let records = try LogCheck.tables(of: plain)
     let last = try plain.end()
     if restored != nil || history[end] == nil {
@@ -167,13 +178,13 @@ final class SimulatedServer {
 
   /// The cursor at the same row of the log as it is now; the cursor itself if there is no such row.
   func cursor(like cursor: Cursor) throws -> Cursor {
-    let nonce = try PlainConnection(path).integer("SELECT nonce FROM changes WHERE seq = \(cursor.revision)")
+    let nonce = try plain.integer("SELECT nonce FROM changes WHERE seq = \(cursor.revision)")
     return nonce.map { Cursor(epoch: cursor.epoch, revision: cursor.revision.rawValue, nonce: $0) } ?? cursor
   }
 
   /// Whether a replica at this cursor has what the log says.
   func hasInLog(_ cursor: Cursor) throws -> Bool {
-    let plain = try PlainConnection(path)
+    let plain = try plain
     let nonce = try plain.integer(
       """
       SELECT nonce FROM changes WHERE seq = \(cursor.revision)
@@ -190,7 +201,7 @@ final class SimulatedServer {
   }
 
   func writeAsForeign(_ sql: [(String, [PlainValue])]) throws {
-    let plain = try PlainConnection(path, busyTimeout: 1_000)
+    let plain = try plain
     try plain.script("PRAGMA recursive_triggers = OFF; BEGIN IMMEDIATE")
     for (text, values) in sql { try plain.run(text, values) }
     try plain.script("COMMIT")
@@ -236,9 +247,12 @@ final class SimulatedServer {
   }
 
   /// Restores a backup with the library, which begins a new epoch, or by copying the file over.
-  func restore(_ number: Int, asFile: Bool, keepsDecisions: Bool = false) throws {
-    let backup = backups[number % backups.count]
-    let kept = keepsDecisions ? try PlainConnection(path).run("SELECT * FROM userstore_decisions") : []
+  ///
+  /// - Parameter number: Chooses the backup; nil for the newest one.
+  func restore(_ number: Int?, asFile: Bool, keepsDecisions: Bool = false) throws {
+    let backup = backups[number.map { $0 % backups.count } ?? backups.count - 1]
+    let kept = keepsDecisions ? try plain.run("SELECT * FROM userstore_decisions") : []
+    connection = nil
     if asFile {
       store.close()
       try SimulatedFile.copy(backup.path, to: path)
@@ -247,7 +261,7 @@ final class SimulatedServer {
     } else {
       try store.restore(from: backup.path, ignoringProblems: true)
     }
-    for row in kept { try PlainConnection(path).run("REPLACE INTO userstore_decisions VALUES (?, ?, ?, ?, ?, ?)", row) }
+    for row in kept { try plain.run("REPLACE INTO userstore_decisions VALUES (?, ?, ?, ?, ?, ?)", row) }
     restores += 1
     decisions = backup.decisions
     // The values of users that were purged later are there again.
@@ -255,7 +269,10 @@ final class SimulatedServer {
     try commit(restored: backup.moment)
   }
 
-  func close() { store.close() }
+  func close() {
+    connection = nil
+    store.close()
+  }
 }
 
 /// Files of SQLite that nobody has open.

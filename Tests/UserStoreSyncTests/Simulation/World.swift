@@ -83,7 +83,7 @@ final class World {
     let all = [
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
     ]
-    hostilities = fault?.focus ?? (writes ? all + ["subject", "discard", "forget"] : all).filter { _ in random.oneIn(4) }
+    hostilities = fault?.focus ?? (writes ? all + ["subject", "discard", "forget", "erase", "overtaken page", "lost sets"] : all).filter { _ in random.oneIn(4) }
     isHuge = fault == nil && random.oneIn(12)
     server = try SimulatedServer(in: folder, limits)
     self.random = random
@@ -173,8 +173,10 @@ final class World {
     try UserStoreSync.Replica(of: store, from: Nowhere(), users: users, writes: writes)
   }
 
-  private func advance(_ process: Process) async throws {
-    guard let step = try next(process) else {
+  private func advance(_ process: Process) async throws { try await take(next(process), process) }
+
+  private func take(_ step: ReplicaStep?, _ process: Process) async throws {
+    guard let step else {
       say("\(process.replica.path) begins")
       return try transaction(process) { try process.store.write { try ReplicaStep.begin(in: &$0) } }
     }
@@ -182,9 +184,6 @@ final class World {
       say("\(process.replica.path) installs")
       note("copies")
       return try transaction(process) { _ = try process.store.write { try step.install(in: &$0) } }
-    }
-    if fault?.delaysPages == true, step.push == nil, messages.contains(where: { $0.process === process && !$0.isPush }) {
-      return
     }
     say("\(process.replica.path) asks \(request.path)?\(request.query)")
     let earlier = try step.push.map { try process.replica.earlier(than: $0.sets[0].nonce) } ?? []
@@ -232,9 +231,7 @@ final class World {
   // MARK: The network
 
   private func deliver() async throws {
-    let push = fault?.delaysPages == true ? messages.firstIndex(where: \.isPush) : nil
-    if fault?.delaysPages == true, push == nil, !random.oneIn(4) { return }
-    let index = push ?? below(messages.count)
+    let index = below(messages.count)
     let message = messages[index]
     let isRepeated = repetition > 0 && random.oneIn(repetition)
     if !isRepeated { messages.remove(at: index) } else { note("repeated") }
@@ -400,7 +397,7 @@ final class World {
     } else if random.oneIn(3) {
       note("foreign writes of replicas")
       try process.replica.write(random.choose(0, 1, 2, 3, 4, 5, 6, 7), number: written)
-      written += 1
+      if fault?.needsEqualValues != true { written += 1 }
     } else {
       note("writes of replicas")
       do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error as StoreError
@@ -420,7 +417,7 @@ final class World {
       let users = try transaction.users().map(\.id)
       let id = users.isEmpty ? nil : users[below(users.count)]
       let attribute = AttributeName(Self.attributes[below(4)])
-      switch below(12) {
+      switch below(fault?.needsSubsets == true ? 5 : 12) {
       case 0..<2: _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
       case 2:
         // Added again under an id that was used before.
@@ -508,6 +505,12 @@ final class World {
       let gone = (1...8).map(Int64.init).filter { server.users[$0] == nil }
       guard !gone.isEmpty else { return }
       try server.purge(gone[below(gone.count)])
+    case "erase":
+      // Of a user that undecided sets touch.
+      guard let user = try process.replica.undecidedUsers.first(where: { server.users[$0] != nil }) else { return }
+      try server.write(origin: nil) { try $0.remove(User.ID(user)) }
+      try server.purge(user)
+    case "overtaken page", "lost sets": try await overtake(process, losesSets: kind == "lost sets")
     case "grant":
       server.deny(Set((0..<below(3)).map { _ in Int64.random(in: 1...8, using: &random) }))
     case "subset":
@@ -550,6 +553,27 @@ final class World {
       try fault?.compact(process.replica.plain)
     }
     note(kind)
+  }
+}
+
+extension World {
+  /// What is written after a page was asked for is decided before the page is read; perhaps, the server's file is then restored to before
+  /// that, and goes on.
+  private func overtake(_ process: Process, losesSets: Bool) async throws {
+    if losesSets { try server.backUp() }
+    try await take(next(process, push: nil), process)
+    try writeAtReplica(process)
+    try takeIn(process)
+    try await take(next(process, push: .batch), process)
+    func passAll(_ isMeant: (Message) -> Bool) async throws {
+      while let index = messages.firstIndex(where: isMeant) { try await pass(messages.remove(at: index)) }
+    }
+    try await passAll { $0.process === process && $0.isPush }
+    if losesSets {
+      try server.restore(nil, asFile: true)
+      for _ in 0..<3 { try writeAtServer() }
+    }
+    try await passAll { $0.process === process }
   }
 }
 
