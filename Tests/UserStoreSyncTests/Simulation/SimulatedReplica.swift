@@ -42,7 +42,8 @@ final class SimulatedReplica {
   /// What the server let be read when the visible users were chosen.
   var grant: String? { get throws { try plain.text("SELECT \"grant\" FROM userstore_replica") } }
 
-  func judge(_ server: SimulatedServer, isLocal: Bool = false) throws {
+  /// - Parameter restores: How often the server had been restored when it gave the answer that was applied; nil if there was none.
+  func judge(_ server: SimulatedServer, isLocal: Bool = false, restores: Int? = nil) throws {
     let (before, shownBefore) = (replayed.row, replayed.records)
     try replay()
     let tables = try LogCheck.tables(of: plain)
@@ -54,7 +55,7 @@ final class SimulatedReplica {
     try judgeRecords(tables, server, after: before)
     guard let cursor else { return }
     let moment = server.history[cursor]!
-    try own.judgeDecisions(plain, moment, server)
+    try own.judgeDecisions(plain, moment, server, restores: restores ?? server.restores)
     if isLocal { return }
     try own.judgeFlicker(from: shownBefore, to: tables, hasCopied ? nil : server.values(from: old, through: cursor))
   }

@@ -23,17 +23,18 @@ final class World {
   private enum Message {
     /// `earlier`: the sets that the server must have decided before those that are sent.
     case request(Process, ReplicaStep, SyncRequest, subject: String, earlier: [Int64])
-    case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8])
+    /// `restores`: how often the server had been restored when it answered.
+    case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8], restores: Int)
 
     var process: Process {
       switch self {
-      case .request(let process, _, _, _, _), .answer(let process, _, _, _, _): process
+      case .request(let process, _, _, _, _), .answer(let process, _, _, _, _, _): process
       }
     }
 
     var isPush: Bool {
       switch self {
-      case .request(_, let step, _, _, _), .answer(_, let step, _, _, _): step.push != nil
+      case .request(_, let step, _, _, _), .answer(_, let step, _, _, _, _): step.push != nil
       }
     }
   }
@@ -214,7 +215,7 @@ final class World {
   }
 
   private func transaction(
-    _ process: Process, applying answer: ReplicaAnswer? = nil, _ body: () throws -> Void
+    _ process: Process, applying answer: ReplicaAnswer? = nil, _ restores: Int? = nil, _ body: () throws -> Void
   ) throws {
     let (wasCopying, plain) = (try process.replica.isCopying, process.replica.plain)
     let tables = try fault.map { _ in try ReplicaTables(plain) }
@@ -223,7 +224,7 @@ final class World {
     try body()
     if let fault, let tables { try fault.alter(plain, since: tables, answer, isKilled: random.oneIn(2)) }
     process.replica.hasCopied = try wasCopying && !process.replica.isCopying
-    try process.replica.judge(server)
+    try process.replica.judge(server, restores: restores)
     if let numbers { try process.replica.judge(numbers) }
     note("transactions")
   }
@@ -254,8 +255,8 @@ final class World {
       say("the server answers \(status) to \(request.path)?\(request.query)")
       let grant = try process.replica.grant
       let altered = status == 200 ? fault?.answer(body, to: received, step, grant: grant) ?? body : body
-      messages.append(.answer(process, step, request, status: status, body: altered))
-    case .answer(let process, let step, let request, let status, let body):
+      messages.append(.answer(process, step, request, status: status, body: altered, restores: server.restores))
+    case .answer(let process, let step, let request, let status, let body, let restores):
       // The process has ended meanwhile, or its file was copied over.
       guard processes.contains(where: { $0 === process }) else { return }
       say(
@@ -273,7 +274,7 @@ final class World {
         answer = try fault.answer(answer, to: step, process.replica, server)
         step = fault.step(step, now: try next(process, push: nil))
       }
-      try transaction(process, applying: answer) {
+      try transaction(process, applying: answer, restores) {
         let outcome: ReplicaOutcome
         do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch
           is UserStoreSync.Replica.Problem
