@@ -3,7 +3,7 @@
 
     scripts/postgres run Proof/Postgres/functions.py [--seed N]
 """
-import os, random, subprocess, sys
+import json, os, random, subprocess, sys, time
 import psycopg
 from psycopg import errors
 
@@ -199,6 +199,35 @@ expect("a purged event", all_(reader, 'SELECT "user", old_t, new_t, is_blank FRO
 expect("purged rows", all_(c, "SELECT bytes, is_blank FROM userstore.changes_of(%s, 0, %s, 100)", u, 2**62), [(64, True)] * 6)
 expect("the note itself has nothing to remove", one(c, "SELECT userstore.blank(%s, %s)", last - 1, u), (False,))
 expect("check after the purge of events", all_(owner, "SELECT * FROM userstore.check(true)"), [])
+# What a server has decided about sets of replicas: the note in the log, and the decisions beside it.
+refused("a note without a nonce", c, "SELECT userstore.note_pushed(NULL)", errors.NullValueNotAllowed)
+before = one(reader, "SELECT seq FROM userstore.head()")[0]
+c.execute("BEGIN; SELECT userstore.note_pushed(%s), userstore.end_set(1, 'app'); SELECT userstore.post('x'), userstore.note_pushed(5), userstore.end_set(2, NULL, true); COMMIT".replace("%s", str(-2**63)))
+c.execute("BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SELECT userstore.note_pushed(6); SELECT userstore.note_pushed(7); COMMIT; BEGIN; SELECT userstore.note_pushed(8); ROLLBACK")
+expect("notes of sets of replicas", all_(reader, "SELECT op, old_i, nonce, is_foreign FROM userstore.log_rows(%s, %s, 100) WHERE op <> 0 OR NOT is_foreign", before, 2**62),
+    [(9, -2**63, None, False), (0, None, 1, False), (6, None, None, False), (9, 5, None, False), (0, None, 2, False), (9, 6, None, False), (9, 7, None, False)])
+others |= {seq: 0 for seq, in all_(owner, "SELECT seq FROM userstore.log WHERE op = 6 AND old_t = 'x'")} | {seq: 8 for seq, in all_(owner, "SELECT seq FROM userstore.log WHERE op = 9")}
+expect("check of these notes", all_(owner, "SELECT * FROM userstore.check(true)"), [])
+known, forgotten = {}, {}  # by the nonce: producer, number, result, detail; by the producer: the largest number
+for _ in range(40):
+    producer, sets = r.randrange(3), [(r.randrange(-2**63, 2**63), r.choice(["accepted", "conflict"]), r.choice([None, "", "é \"'\\"])) for _ in range(r.choice([0, 1, 5]))]
+    number = max([0, forgotten.get(producer, 0)] + [k[1] for k in known.values() if k[0] == producer])
+    rows = [[number + i + 1, *s] for i, s in enumerate(sets)]
+    c.execute("SELECT FROM userstore.store_decisions(%s, %s::text::jsonb)", (producer, json.dumps(rows)))
+    known |= {row[1]: (producer, row[0], *row[2:]) for row in rows}
+    through, is_old = r.randrange(0, number + 3), r.random() < .5
+    c.execute("SELECT FROM userstore.forget_decisions(%s, %s, %s)", (producer, through, 2**62 if is_old else 0))
+    gone = {k: v for k, v in known.items() if is_old and v[0] == producer and v[1] <= through}
+    known = {k: v for k, v in known.items() if k not in gone}
+    if gone: forgotten[producer] = max(v[1] for v in gone.values())
+    expect("decisions", {row[0]: row[1:] for row in all_(reader, "SELECT nonce, producer, number, result, detail FROM userstore.decisions")}, known)
+    expect("forgotten", dict(all_(reader, "SELECT * FROM userstore.producers")), forgotten)
+expect("when it was decided", one(reader, "SELECT bool_and(at BETWEEN %s AND %s) FROM userstore.decisions", (time.time() - 600) * 1000, (time.time() + 600) * 1000), (True,))
+nonce = next(iter(known))
+refused("a second decision", c, "SELECT userstore.store_decisions(9, %s::text::jsonb)", errors.UniqueViolation, (json.dumps([[1, nonce, "accepted", None]]),))
+for what, row in [("a nonce", [1, None, "accepted", None]), ("a number", [None, 1, "accepted", None]), ("a result", [1, 1, None, None])]:
+    refused("a decision without " + what, c, "SELECT userstore.store_decisions(9, %s::text::jsonb)", errors.NotNullViolation, (json.dumps([row]),))
+
 # Notes of every kind are well-formed: also expectations, which nothing writes yet.
 owner.execute(f"BEGIN; INSERT INTO userstore.changes (n, op, \"user\", attribute, old_i, new_i, starts) VALUES (1, 4, {u}, 'age', 5, 5, true), (2, 4, {u}, 'city', NULL, NULL, false); SELECT userstore.place()")
 expect("check of expectations", all_(owner, "SELECT * FROM userstore.check(true)"), [])
@@ -245,12 +274,13 @@ for sql in ["DELETE FROM userstore.changes", "INSERT INTO userstore.commits VALU
     "SELECT setval('userstore.placed', 1)", "SELECT userstore.finish('5', 1, '', false, true)", "SELECT userstore.has_place()", "SELECT userstore.refuse_attribute(NULL)",
     "SELECT userstore.append_note(6::smallint, NULL, 'x', 1, NULL, NULL, NULL, NULL)",
     "SELECT userstore.renew()", "SELECT userstore.is_last(5, '5')", "ALTER TABLE userstore.users DISABLE TRIGGER ALL", "SET session_replication_role = replica",
-    "CREATE TABLE userstore.x (i int)", "TRUNCATE userstore.users CASCADE", "BEGIN; LOCK TABLE userstore.line IN EXCLUSIVE MODE", "BEGIN; LOCK TABLE userstore.writers IN ROW SHARE MODE",
+    "DELETE FROM userstore.decisions", "UPDATE userstore.producers SET forgotten = 1", "CREATE TABLE userstore.x (i int)", "TRUNCATE userstore.users CASCADE", "BEGIN; LOCK TABLE userstore.line IN EXCLUSIVE MODE", "BEGIN; LOCK TABLE userstore.writers IN ROW SHARE MODE",
     "BEGIN; LOCK TABLE userstore.ids IN SHARE MODE", "SELECT setval('userstore.users_id_seq', 1)", "INSERT INTO userstore.migrations VALUES (2, '', '')", "DROP FUNCTION userstore.place()",
     "CREATE TEMP TABLE t (id bigint, name text, hair_color text); CREATE TRIGGER t AFTER INSERT ON t REFERENCING NEW TABLE AS new_rows FOR EACH ROW EXECUTE FUNCTION userstore.users_added()"]:
     refused("a writer: " + sql, c, sql, DENIED)
     refused("a reader: " + sql, reader, sql, DENIED)
 for sql in ["INSERT INTO userstore.users (name) VALUES ('x')", "SELECT userstore.begin_writing(true)", "SELECT userstore.place()", "SELECT userstore.end_set(1, 'x', true)", "SELECT userstore.forget(1, 1)", "UPDATE userstore.consumers SET seq = 1", "SELECT userstore.post('x')", "SELECT userstore.note_purged(1)",
+    "SELECT userstore.serve_replicas()", "SELECT userstore.note_pushed(1)", "SELECT userstore.store_decisions(1, '[]')", "SELECT userstore.forget_decisions(1, 1, 1)",
     "SELECT FROM userstore.users FOR KEY SHARE", "BEGIN; LOCK TABLE userstore.users IN ROW SHARE MODE", "SELECT nextval('userstore.users_id_seq')"]:
     refused("a reader: " + sql, reader, sql, DENIED)
 refused("TRUNCATE by the owner", owner, "TRUNCATE userstore.users CASCADE", errors.RestrictViolation)
@@ -303,10 +333,11 @@ for level in "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE":
     e.execute("SELECT userstore.next_base(); SELECT userstore.place(); ROLLBACK TO s")
     e.execute(f"DELETE FROM userstore.attributes WHERE user_id {ID} {u} AND name {ID} 'age'; DELETE FROM userstore.users WHERE id {ID} {u}")
     e.execute(f"SELECT userstore.post('hostile', about => (SELECT id FROM userstore.users WHERE id {ID} (SELECT pg_catalog.max(id) FROM userstore.users))); SELECT userstore.note_purged({u})")
+    e.execute(f"SELECT userstore.note_pushed({u}); SELECT userstore.store_decisions({u}, '[[1, {u}, \"accepted\", null]]'); SELECT userstore.forget_decisions({u}, 1, 9223372036854775807)")
     e.execute("SELECT userstore.end_set(2, 'me', true); COMMIT")
     e.execute(f"INSERT INTO userstore.users (id, name) VALUES ({u + 10}, 'foreign')")
 e.execute("RESET search_path; DROP TABLE changes, commits, meta, users")
-expect("a hostile path", (one(reader, "SELECT seq FROM userstore.head()")[0] - before, all_(owner, "SELECT * FROM userstore.check(true)")), (3 * (6 + 3 + 1 + 5 + 2 + 1 + 3), []))
+expect("a hostile path", (one(reader, "SELECT seq FROM userstore.head()")[0] - before, all_(owner, "SELECT * FROM userstore.check(true)")), (3 * (6 + 3 + 1 + 5 + 2 + 1 + 1 + 3), []))
 owner.execute("DROP SCHEMA hostile CASCADE")
 
 # Ids are not given again (that the first one is not either, LayoutTests checks in a new database).

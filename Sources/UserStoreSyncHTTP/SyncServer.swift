@@ -48,7 +48,7 @@ public final class SyncServer: SyncTransport {
     var headers = [("User-Agent", "UserStore/\(UserStore.version)")]
     if let token = try text(of: token) { headers.append(("Authorization", "Bearer \(token)")) }
     if let replica = request.replica { headers.append((SyncRequest.replicaHeader, replica)) }
-    if request.body != nil { headers.append(("Content-Type", "application/json")) }
+    if request.body != nil { headers.append(("Content-Type", request.contentType)) }
     let query = request.query.isEmpty ? "" : "?" + request.query
     return try await session.send(Message(url: base + request.path + query, headers: headers, body: request.body))
   }

@@ -283,8 +283,8 @@ import UserStore
     let plain = try PlainConnection(folder + "/replica.db")
     #expect(try plain.value("PRAGMA user_version") == 7)
     _ = try replica(of: store)
-    #expect(try plain.value("PRAGMA user_version") == 8)
-    #expect(try PlainConnection(folder + "/server.db").value("PRAGMA user_version") == 8)
+    #expect(try plain.value("PRAGMA user_version") == 9)
+    #expect(try PlainConnection(folder + "/server.db").value("PRAGMA user_version") == 9)
     await store.close()
     // The check of the schema accepts the tables, and a trigger that was removed comes back.
     try plain.script("DROP TRIGGER userstore_replica_add")

@@ -3,17 +3,21 @@
 extension UserStore {
   /// Lets replicas follow the store; a file gets the tables for that.
   package func prepareServer() throws(StoreError) {
-    let isPrepared = try reader.reading { transaction throws(StoreError) in
+    let (isServer, decides) = try reader.reading { transaction throws(StoreError) in
       let session = try transaction.session
-      guard try session.server() != nil else { return false }
-      return try session.replicated?.decides() ?? false
+      return (try session.server() != nil, try session.replicated?.decides() == true)
     }
-    if isPrepared { return }
-    try writable(writer).writing { transaction throws(StoreError) in
-      guard let session = try transaction.session.replicated else {
-        throw StoreError(.unsupported, "replicas cannot follow a store of this engine")
+    if isServer, decides { return }
+    do throws(StoreError) {
+      try writable(writer).writing { transaction throws(StoreError) in
+        guard let session = try transaction.session.replicated else {
+          throw StoreError(.unsupported, "replicas cannot follow a store of this engine")
+        }
+        try session.serveReplicas()
       }
-      try session.serveReplicas()
+    } catch {
+      // Replicas can follow without the tables for their sets.
+      guard isServer, [.readOnly, .noPermission].contains(error.code) else { throw error }
     }
   }
 

@@ -11,6 +11,7 @@ enum PostgresSchema {
     Migration(4, "notes", PackageResources.m0004_notes_sql),
     Migration(5, "unique", PackageResources.m0005_unique_sql),
     Migration(6, "replicas", PackageResources.m0006_replicas_sql),
+    Migration(7, "decisions", PackageResources.m0007_decisions_sql),
   ]
 
   /// The layout that this version of the library creates.

@@ -10,7 +10,6 @@ extension PostgresSession {
   /// - Throws: `.connectionLost` if the transaction was not committed; `.commitUnknown` if no server answers in time.
   func decide(_ start: Cursor, _ nonces: [Int64], _ loss: StoreError) throws(StoreError) -> Cursor {
     let deadline = ContinuousClock.now + decisionLimit
-    let list = "{" + nonces.map { "\($0)" }.joined(separator: ",") + "}"
     while true {
       var found: PostgresResult?
       do throws(StoreError) {
@@ -18,7 +17,7 @@ extension PostgresSession {
         var batch = PostgresBatch()
         batch.add(.begin)
         batch.add(Self.beginWriting, .bool(true))
-        found = batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(list))
+        found = batch.add(Self.selectSet, .int8(start.revision.rawValue), .text(Self.list(nonces)))
         batch.add(Self.leaveMark)
         batch.add(.commit)
         try connection.run(batch)

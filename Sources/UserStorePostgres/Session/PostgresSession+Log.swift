@@ -60,6 +60,7 @@ extension PostgresSession {
     SELECT FROM u, userstore.post($1, $4, u.id, $2, $3, $5, $6)
     """, .text, .int8, .float8, .text, .bytea, .bytea, .int8)
   private static let notePurged = PostgresStatement("purge a user", "SELECT FROM userstore.note_purged($1)", .int8)
+  private static let notePushed = PostgresStatement("write", "SELECT FROM userstore.note_pushed($1)", .int8)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
   static let endWriting = PostgresStatement("write", "SELECT userstore.end_set($1, $2, true)", .int8, .text)
@@ -153,7 +154,8 @@ extension PostgresSession {
     do throws(StoreError) {
       switch note {
       case .purged(let id): try run(Self.notePurged, .int8(id.rawValue))
-      case .pulled: throw StoreError(.unsupported, "only a store in a file can be a replica")
+      case .pushed(let nonce): addDue(Self.notePushed, [.int8(nonce)])
+      case .pulled, .expected: throw StoreError(.unsupported, "only a store in a file can be a replica")
       case .event(let name, let payload, nil):
         try pipeline { _ = $0.add(Self.post, [.text(name)] + payload.columns) }
       case .event(let name, let payload, let id?):

@@ -81,7 +81,7 @@ extension PostgresSession {
 
   /// Returns users with all attributes; in a write, omits those that were removed before they could be locked.
   private func users(_ found: [User]) throws(StoreError) -> [User] {
-    let ids = PostgresValue.text(Self.list(found.map(\.id)))
+    let ids = PostgresValue.text(Self.list(found.map(\.id.rawValue)))
     let isWriting = write != nil
     let (locked, values) = try pipeline { batch in
       let locked = isWriting ? batch.add(Self.lockUsers, ids) : nil
@@ -96,14 +96,17 @@ extension PostgresSession {
     return found.compactMap { users[$0.id] }
   }
 
-  private static func list(_ ids: [User.ID]) -> String { "{" + ids.map { "\($0)" }.joined(separator: ",") + "}" }
+  /// The text of an array.
+  static func list(_ numbers: some Sequence<Int64>) -> String {
+    "{" + numbers.map { "\($0)" }.joined(separator: ",") + "}"
+  }
 
   private func values(
     of users: [User.ID], _ attributes: [AttributeName]
   ) throws(StoreError) -> [User.ID: [AttributeName: StoredValue]] {
     if users.isEmpty || attributes.isEmpty { return [:] }
-    let names = attributes.map { JSON.text($0.text).description }
-    let result = try run(Self.selectValues, .text(Self.list(users)), .text("[" + names.joined(separator: ",") + "]"))
+    let names = JSON.list(attributes.map { .text($0.text) }).description
+    let result = try run(Self.selectValues, .text(Self.list(users.map(\.rawValue))), .text(names))
     var values: [User.ID: [AttributeName: StoredValue]] = [:]
     try result.each { row in
       values[User.ID(row.int8(0)), default: [:]][AttributeName(row.text(1))] = row.value(2)

@@ -1,34 +1,6 @@
 import UserStore
 
-extension PostgresSession: ReplicatedSession {
-  private static let selectIdentity = PostgresStatement("read the log", "SELECT identity FROM userstore.server")
-  private static let selectPurged = PostgresStatement(
-    "read the log", "SELECT user_id FROM userstore.purged ORDER BY user_id")
-
-  private static let serveReplicas = PostgresStatement("serve replicas", "SELECT userstore.serve_replicas()")
-
-  func followsServer() -> Bool { false }
-
-  func serveReplicas() throws(StoreError) {
-    do throws(StoreError) { try run(Self.serveReplicas) } catch
-      where error.postgres?.kind == .server(.undefinedFunction)
-    {
-      throw .needsMigration("tables for replicas", error)
-    }
-  }
-
-  func replication() throws(StoreError) -> (identity: Int64, purged: [Int64])? {
-    let hasTables = try first(Self.hasServer) { $0.bool(0) } == true
-    guard hasTables, let identity = try first(Self.selectIdentity, make: { $0.int8(0) }) else { return nil }
-    var purged: [Int64] = []
-    try run(Self.selectPurged).each { row in
-      purged.append(row.int8(0))
-      return true
-    }
-    return (identity, purged)
-  }
-
-  private static let hasServer = PostgresStatement("read the log", "SELECT to_regclass('userstore.server') IS NOT NULL")
+extension PostgresSession {
   private static let selectExtent = PostgresStatement(
     "read the log",
     """

@@ -32,6 +32,7 @@ extension SyncResponse {
       case .badValue, .badCursor: 400
       case .diverged, .replaced: 409
       case .compacted: 410
+      case .wrongSubject, .readOnly, .readOnlyReplica: 403
       default: 503
       }
     self.init(

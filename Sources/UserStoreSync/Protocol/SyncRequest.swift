@@ -127,6 +127,9 @@ public struct SyncRequest: Hashable, Sendable {
     return number
   }
 
+  /// The type of the body: `application/jsonl` for `/sync/push`, otherwise `application/json`.
+  public var contentType: String { isPush ? SyncAnswer.lines : "application/json" }
+
   var isPush: Bool { if case .push = resource { true } else { false } }
 
   // MARK: Waiting

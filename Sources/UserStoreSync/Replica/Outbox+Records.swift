@@ -42,7 +42,8 @@ extension Outbox {
     SELECT user, \(key), seq FROM changes WHERE seq BETWEEN ?1 AND ?2 AND \(changed) AND \(counts)
     """)
   private static let selectAdded = SQL(
-    "read the outbox", "SELECT DISTINCT user FROM changes WHERE seq BETWEEN ?1 AND ?2 AND op = 1 AND attribute = 'name'")
+    "read the outbox", "SELECT DISTINCT user FROM changes WHERE seq BETWEEN ?1 AND ?2 AND op = 1 AND attribute = 'name'"
+  )
   private static let selectTouchedUsers = SQL(
     "read the outbox",
     """
@@ -113,7 +114,9 @@ extension Outbox {
   func touchedUsers() throws(StoreError) -> [Int64] {
     var (users, last): ([Int64], Int64?) = ([], nil)
     while true {
-      let page = try tables.all(Self.selectUsers, .integer(last.map { $0 + 1 } ?? .min), columns: 1).compactMap { $0[0].int64 }
+      let page = try tables.all(Self.selectUsers, .integer(last.map { $0 + 1 } ?? .min), columns: 1).compactMap {
+        $0[0].int64
+      }
       users += page
       guard let end = page.last else { return users }
       last = end

@@ -51,8 +51,10 @@ struct Outbox {
   private static let answer = SQL(
     "write to the outbox",
     "UPDATE userstore_outbox SET result = ?2, detail = ?3 WHERE nonce = ?1 AND result IS NULL")
+  private static let selectNonce = SQL("read the outbox", "SELECT 1 FROM userstore_outbox WHERE nonce = ?1")
   private static let echo = SQL(
-    "write to the outbox", "UPDATE userstore_outbox SET result = 'accepted', detail = NULL, echoed = 1 WHERE nonce = ?1")
+    "write to the outbox", "UPDATE userstore_outbox SET result = 'accepted', detail = NULL, echoed = 1 WHERE nonce = ?1"
+  )
   private static let forget = SQL(
     "write to the outbox",
     "UPDATE userstore_outbox SET result = NULL, detail = NULL, echoed = 0 WHERE result IS NOT NULL")
@@ -97,12 +99,17 @@ struct Outbox {
     try tables.run(Self.answer, .integer(nonce), .text(decision.result), StoredValue(decision.detail)) > 0
   }
 
+  func has(_ nonce: Int64) throws(StoreError) -> Bool {
+    try tables.first(Self.selectNonce, .integer(nonce), columns: 1) != nil
+  }
+
   func echo(_ nonce: Int64) throws(StoreError) { try tables.run(Self.echo, .integer(nonce)) }
 
   func forgetResults() throws(StoreError) { try tables.run(Self.forget) }
 
-  /// Gives new numbers, from 1 on under a new name, to the set with a number that the server knows from another set, and to all after
-  /// it; those before keep theirs, under which the server may know them. Returns the next number.
+  /// Gives new numbers to the set with a number that the server knows from another set, and to all after it: from 1 on, under a new name.
+  ///
+  /// Those before keep theirs, under which the server may know them. Returns the next number.
   func fork(_ producer: Int64, at number: Int64, to name: Int64) throws(StoreError) -> Int64? {
     guard var start = try tables.first(Self.selectForked, .integer(producer), .integer(number), columns: 1)?[0].int64
     else { return nil }

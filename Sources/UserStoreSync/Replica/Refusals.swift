@@ -31,8 +31,9 @@ extension Replica {
     public let detail: String?
     /// The revision at which the set ends in the log here.
     public let revision: UserStore.Revision
-    /// The changes of the set, as the application has made them; of more than 1,000, the first ones. The values of users that were
-    /// purged are missing.
+    /// The changes of the set, as the application has made them; of more than 1,000, the first ones.
+    ///
+    /// The values of users that were purged are missing.
     public let changes: [UserStore.Change]
 
     private let store: UserStore

@@ -56,7 +56,11 @@ enum ReplicaAnswer {
       case .object(let members)? = JSONScanner.value(in: text)
     else { return ("", "") }
     func member(_ name: String) -> String {
-      if case .text(let text)? = members.first(where: { $0.name == name })?.value { String(text.prefix(500)) } else { "" }
+      if case .text(let text)? = members.first(where: { $0.name == name })?.value {
+        String(text.prefix(500))
+      } else {
+        ""
+      }
     }
     return (member("detail"), member("code"))
   }
@@ -83,9 +87,7 @@ struct ReplicaOutcome: Sendable {
 extension ReplicaStep {
   /// The next step of a file; nil if a copy has to begin first.
   ///
-  /// - Parameters:
-  ///   - wait: How many seconds the server may wait for changes.
-  ///   - push: How many sets may be sent; nil for none.
+  /// The server may wait for changes so many seconds. `push` is how many sets may be sent; nil for none.
   static func next(
     in transaction: inout ReadTransaction, wait: Int, push: PushSize? = .batch
   ) throws(StoreError) -> ReplicaStep? {

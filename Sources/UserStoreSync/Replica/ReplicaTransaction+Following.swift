@@ -9,6 +9,15 @@ extension ReplicaTransaction {
     "write to the replica",
     "SELECT id, op, user, attribute, old, new FROM userstore_parts WHERE id > ?1 ORDER BY id LIMIT 1000")
 
+  /// What the rows of a set have done.
+  private struct Effects {
+    /// The users whose records at the server were changed, and that undecided sets touch.
+    var touched: Set<Int64> = []
+    var hasPurged = false
+    /// Whether the set was sent from here: its events were delivered when they were posted.
+    var isOwn = false
+  }
+
   /// Applies the sets of a page; returns whether a user was purged.
   mutating func follow(_ page: ChangesPage) throws(StoreError) -> Bool {
     // No place in the log says when access has changed.
@@ -20,11 +29,13 @@ extension ReplicaTransaction {
     var hasPurged = false
     for (rows, cursor, origin) in page.sets {
       try pull(cursor, origin: origin) { own throws(StoreError) in
-        var touched: Set<Int64> = []
-        if own.file.part != nil { hasPurged = try own.applyParts(&touched) || hasPurged }
-        for row in rows { hasPurged = try own.apply(row, &touched) || hasPurged }
+        var effects = Effects()
+        effects.isOwn = try own.hasSent(rows)
+        if own.file.part != nil { try own.applyParts(&effects) }
+        for row in rows { try own.apply(row, &effects) }
         own.file.cursor = cursor
-        try own.show(touched.union(own.decide()))
+        try own.show(effects.touched.union(own.decide()))
+        hasPurged = hasPurged || effects.hasPurged
       }
       file.part = nil
     }
@@ -39,32 +50,38 @@ extension ReplicaTransaction {
 
   // MARK: Rows
 
-  /// Makes a row of the server's log visible; returns whether it purges a user.
+  /// Whether a set was sent from here; the note is in its last rows.
+  private func hasSent(_ rows: [SyncRow]) throws(StoreError) -> Bool {
+    for row in rows.reversed() {
+      if case .pushed(let nonce) = row { return try outbox.has(nonce) }
+    }
+    return false
+  }
+
+  /// Makes a row of the server's log visible.
   ///
   /// By value: a row that is there already, or whose user is missing, has no effect. So users that the server purges later are not
   /// brought back, and may look older until their removal. A row about a user that undecided sets touch changes what these are on top of.
-  private mutating func apply(_ row: SyncRow, _ touched: inout Set<Int64>) throws(StoreError) -> Bool {
+  private mutating func apply(_ row: SyncRow, _ effects: inout Effects) throws(StoreError) {
     if let user = row.changedUser, try outbox.touches(user) {
-      touched.insert(user)
-      try outbox.apply(row)
-      return false
+      effects.touched.insert(user)
+      return try outbox.apply(row)
     }
     switch row {
-    case .added(_, _, .null): return false
+    case .added(_, _, .null), .updated(_, _, old: .null, new: .null): break
     case .added(let id, .name, let name): try add(id, name)
     case .added(let id, let attribute, let value): _ = try session.put(attribute, of: User.ID(id), value)
-    case .updated(_, _, old: .null, new: .null): return false
     case .updated(let id, let attribute, _, let value): _ = try session.put(attribute, of: User.ID(id), value)
     case .removed(let id, .name): _ = try session.removeUser(User.ID(id))
-    case .removed: return false
-    case .event(let user, let name, let payload): try tables.run(Self.insertEvent, StoredValue(user), name, payload)
+    case .removed: break
+    case .event(let user, let name, let payload):
+      if !effects.isOwn { try tables.run(Self.insertEvent, StoredValue(user), name, payload) }
     case .purged(let id):
-      touched.remove(id)
+      effects.touched.remove(id)
       try purge(id)
-      return true
+      effects.hasPurged = true
     case .pushed(let nonce): try outbox.echo(nonce)
     }
-    return false
   }
 
   /// Makes the record exactly this name; what else an addition has follows.
@@ -100,16 +117,15 @@ extension ReplicaTransaction {
     try tables.run(Self.insertPart, .integer(operation), StoredValue(user), StoredValue(attribute), old, new)
   }
 
-  private mutating func applyParts(_ touched: inout Set<Int64>) throws(StoreError) -> Bool {
-    var (last, hasPurged) = (Int64.min, false)
+  private mutating func applyParts(_ effects: inout Effects) throws(StoreError) {
+    var last = Int64.min
     while true {
       let rows = try tables.all(Self.selectParts, .integer(last), columns: 6)
       guard let end = rows.last?[0].int64 else { break }
-      for row in rows { if let row = SyncRow(row) { hasPurged = try apply(row, &touched) || hasPurged } }
+      for row in rows { if let row = SyncRow(row) { try apply(row, &effects) } }
       last = end
     }
     try tables.run(Self.deleteParts)
-    return hasPurged
   }
 }
 

@@ -113,7 +113,9 @@ extension ReplicaTransaction {
       return
     }
     if let current = try session.user(id)?.storedValues {
-      for attribute in current.keys.sorted() where record[attribute] == nil { _ = try session.put(attribute, of: id, .null) }
+      for attribute in current.keys.sorted() where record[attribute] == nil {
+        _ = try session.put(attribute, of: id, .null)
+      }
       for (attribute, value) in record.sorted(by: { $0.key < $1.key }) where current[attribute] != value {
         _ = try session.put(attribute, of: id, value)
       }

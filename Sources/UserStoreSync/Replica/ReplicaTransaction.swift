@@ -36,7 +36,7 @@ struct ReplicaTransaction {
 
   /// Runs `body` in the open write transaction.
   ///
-  /// - Parameter discards: Whether the outbox is given up first; also if the log lacks rows of it.
+  /// With `discards`, the outbox is given up first, also if the log lacks rows of it.
   static func run<Result>(
     in transaction: inout WriteTransaction, discarding discards: Bool = false,
     _ body: (inout ReplicaTransaction) throws(StoreError) -> Result

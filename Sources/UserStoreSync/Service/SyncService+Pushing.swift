@@ -5,10 +5,20 @@ extension SyncService {
   /// of the log with the replica's random number.
   ///
   /// A set that was decided before has the same result again.
-  func push(_ push: Push, _ scope: Scope) async throws -> SyncAnswer {
+  func push(_ body: [UInt8], _ scope: Scope) async throws -> SyncAnswer {
+    var answer = SyncAnswer(contentType: SyncAnswer.lines, body: [])
+    try await scope.turn {
+      answer = try await decide(Push(body), scope)
+      return answer.body.count
+    }
+    return answer
+  }
+
+  private func decide(_ push: Push, _ scope: Scope) async throws -> SyncAnswer {
     guard push.subject == scope.subject else {
       throw StoreError(
-        .wrongSubject, "the changes were written for “\(push.subject.prefix(100))”, not for “\(scope.subject.prefix(100))”")
+        .wrongSubject,
+        "the changes were written for “\(push.subject.prefix(100))”, not for “\(scope.subject.prefix(100))”")
     }
     let (results, forked) = try await store.write { transaction in try Self.decide(push, scope, in: &transaction) }
     // Read after the commit: on PostgreSQL, other programs can commit before it.

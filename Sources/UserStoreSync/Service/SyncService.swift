@@ -106,7 +106,7 @@ public final class SyncService: Sendable {
       try await read { users in try Self.users(&users, after: last, from: start, scope) }
     case .changes(let cursor, let part, let also, _):
       try await changes(after: cursor, part: part, also: also, wait: request.wait, scope)
-    case .push(let body): try await push(Push(body), scope)
+    case .push(let body): try await push(body, scope)
     case .replicas: try await read { [table] users in Self.answer(table.replicas(behind: try users.cursor)) }
     }
   }
@@ -350,7 +350,7 @@ private struct ChangesAnswer {
 }
 
 extension LogPart.Entry {
-  /// Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
+  // Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
   fileprivate var isNote: Bool { if case .entry = self { false } else { true } }
 
   fileprivate var isPushed: Bool { if case .pushed = self { true } else { false } }

@@ -62,6 +62,15 @@ extension AllTests {
       #expect(try UserStore.check(postgres: configuration).isEmpty)
     }
 
+    @Test func `a database of the seventh layout keeps what was decided about sets of replicas`() throws {
+      _ = try restore(7)
+      let store = try UserStore(postgres: configuration)
+      defer { store.close() }
+      let known = try store.read { try $0.session.replicated?.decisions(about: [(1, 10), (2, 20), (2, 1)], of: 5) }
+      #expect(known == [.expired, Decision("conflict", detail: "é"), .forked])
+      #expect(try store.read { try $0.session.rows(after: 0, through: .max).compactMap(\.pushed) } == [10])
+    }
+
     @Test(arguments: layouts)
     func `a feed continues from a cursor of an older layout, through old and new changes`(_ layout: Int64) async throws
     {

@@ -47,15 +47,25 @@ enum Server {
     guard process.terminationStatus == 0 else { throw Failed(text: "scripts/postgres \(arguments) failed") }
   }
 
-  /// Restores a dump into an empty database, with psql, which `scripts/postgres run` puts in the PATH.
+  /// Restores a dump into an empty database.
   static func restore(_ dump: URL, into database: String) throws {
+    try run("psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", address(database), "-f", dump.path)
+  }
+
+  /// Dumps a database into a file.
+  static func dump(_ database: String, to dump: URL) throws {
+    try run("pg_dump", "-d", address(database), "-f", dump.path)
+  }
+
+  /// Runs a program of PostgreSQL, which `scripts/postgres run` puts in the PATH.
+  private static func run(_ arguments: String...) throws {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", address(database), "-f", dump.path]
+    process.arguments = arguments
     process.standardOutput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failed(text: "psql -f \(dump.path) failed") }
+    guard process.terminationStatus == 0 else { throw Failed(text: "\(arguments) failed") }
   }
 
   struct Failed: Error { let text: String }

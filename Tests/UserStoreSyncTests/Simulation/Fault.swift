@@ -121,6 +121,14 @@ enum Fault: String, CaseIterable {
     }
   }
 
+  /// Whether only one of some dozens of histories notices it.
+  var isRare: Bool {
+    switch self {
+    case .expectationsNotSent, .resultsOutOfOrder, .cursorNotCompared, .pushDoesNotWait, .purgedSetsSent: true
+    default: false
+    }
+  }
+
   /// What has to happen often for the fault to matter.
   var focus: [String] {
     switch self {

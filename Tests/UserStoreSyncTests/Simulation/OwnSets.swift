@@ -40,13 +40,18 @@ struct OwnSets {
         gone = gone.filter { $0.user != user }
         if op == 1 {
           added.insert(user)
-          if user > largestID { throw Wrong("a new user here has the id \(user), which the server can give to another") }
+          if user > largestID {
+            throw Wrong("a new user here has the id \(user), which the server can give to another")
+          }
         }
       }
       if [1, 2, 3, 6].contains(op) { loose.insert(seq) }
     }
     return nonces
   }
+
+  /// Whether a set was in the outbox at the last look: its events were delivered when they were posted.
+  func hasListed(_ nonce: Int64?) -> Bool { nonce.map { listed[$0] != nil } ?? false }
 
   mutating func discard() { (loose, listed) = ([], [:]) }
 
@@ -75,16 +80,20 @@ struct OwnSets {
     let taken = try plain.integer("SELECT taken FROM userstore_replica") ?? 0
     var sets: [Int64: ClosedRange<Int64>] = [:]
     for row in try plain.run("SELECT nonce, first, last, result FROM userstore_outbox") {
-      guard case .integer(let nonce) = row[0], case .integer(let first) = row[1], case .integer(let last) = row[2] else {
+      guard case .integer(let nonce) = row[0], case .integer(let first) = row[1], case .integer(let last) = row[2]
+      else {
         throw Wrong("a malformed set")
       }
-      guard try plain.integer("SELECT count(*) FROM changes WHERE seq BETWEEN \(first) AND \(last)") == last - first + 1 else {
+      guard try plain.integer("SELECT count(*) FROM changes WHERE seq BETWEEN \(first) AND \(last)") == last - first + 1
+      else {
         throw Wrong("rows of the undecided set \(nonce) are gone")
       }
       guard (first...last).allSatisfy({ rows.contains($0) }) else {
         throw Wrong("rows \(first) to \(last) are to be sent, and nobody has written them here")
       }
-      if let known = listed[nonce], known != first...last { throw Wrong("the set \(nonce) was \(known), and is \(row)") }
+      if let known = listed[nonce], known != first...last {
+        throw Wrong("the set \(nonce) was \(known), and is \(row)")
+      }
       sets[nonce] = first...last
       answered[nonce] = row[3] == .null ? nil : answered[nonce] ?? restores
       loose.subtract(first...last)
@@ -149,7 +158,9 @@ struct OwnSets {
       })
     for (nonce, (result, restores)) in decided {
       let isReported = refusals.contains(nonce) || acknowledged.contains(nonce)
-      if (result == "accepted") == isReported { throw Wrong("the set \(nonce) is \(result), and reported: \(isReported)") }
+      if (result == "accepted") == isReported {
+        throw Wrong("the set \(nonce) is \(result), and reported: \(isReported)")
+      }
       guard restores == server.restores, result != "expired", let decision = server.decisions[nonce] else { continue }
       if decision != result { throw Wrong("the set \(nonce) is \(result) here, and \(decision) at the server") }
     }

@@ -10,6 +10,8 @@ struct Event: Equatable {
   let revision: Int64
   let name: [UInt8]
   let user: Int64?
+  /// The set of a replica that it was sent in.
+  var set: Int64?
 }
 
 /// A value that a row of a log has written.

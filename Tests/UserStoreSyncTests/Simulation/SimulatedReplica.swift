@@ -42,7 +42,7 @@ final class SimulatedReplica {
   /// What the server let be read when the visible users were chosen.
   var grant: String? { get throws { try plain.text("SELECT \"grant\" FROM userstore_replica") } }
 
-  /// - Parameter restores: How often the server had been restored when it gave the answer that was applied; nil if there was none.
+  /// `restores`: how often the server had been restored when it gave the answer that was applied; nil if there was none.
   func judge(_ server: SimulatedServer, isLocal: Bool = false, restores: Int? = nil) throws {
     let (before, shownBefore) = (replayed.row, replayed.records)
     try replay()
@@ -138,7 +138,9 @@ final class SimulatedReplica {
   func judge(_ numbers: [Int64: [PlainValue]]) throws {
     for (nonce, number) in numbers {
       let now = try plain.run("SELECT producer, number FROM userstore_outbox WHERE nonce = \(nonce)").first
-      guard now == nil || now == number else { throw Wrong("the set \(nonce) has another number than the server knows") }
+      guard now == nil || now == number else {
+        throw Wrong("the set \(nonce) has another number than the server knows")
+      }
     }
   }
 
@@ -178,7 +180,8 @@ final class SimulatedReplica {
     }
     if let old, old.epoch == cursor.epoch, old.revision < cursor.revision, !hasCopied {
       let expected = moment.events.filter {
-        $0.revision > old.revision.rawValue && ($0.user.map(isShown) ?? (shownUsers == nil && denied.isEmpty))
+        $0.revision > old.revision.rawValue && !own.hasListed($0.set)
+          && ($0.user.map(isShown) ?? (shownUsers == nil && denied.isEmpty))
       }
       let events = try events(after: row)
       guard events.map(\.name) == expected.map(\.name) else {
@@ -192,8 +195,9 @@ final class SimulatedReplica {
   var hasCopied = false
 
   private func events(after row: Int64) throws -> [Event] {
-    try plain.run("SELECT seq, old, user FROM changes WHERE op = 6 AND seq > \(row) ORDER BY seq").map { row in
+    try plain.run("SELECT seq, old, user FROM changes WHERE op = 6 AND seq > \(row) ORDER BY seq").compactMap { row in
       guard case .integer(let seq) = row[0] else { throw Wrong("a malformed row") }
+      if own.rows.contains(seq) { return nil }
       let user: Int64? = if case .integer(let id) = row[2] { id } else { nil }
       return Event(revision: seq, name: row[1].utf8 ?? [], user: user)
     }
@@ -241,7 +245,8 @@ final class SimulatedReplica {
     for user in own.added where server.users[user] != nil && server.denied[server.grant]?.contains(user) != true {
       if replayed.records[user] == nil { throw Wrong("\(path): the user \(user), added here, is no longer visible") }
     }
-    for table in ["userstore_base", "userstore_outbox_rows"] where try plain.integer("SELECT count(*) FROM \(table)") != 0 {
+    for table in ["userstore_base", "userstore_outbox_rows"]
+    where try plain.integer("SELECT count(*) FROM \(table)") != 0 {
       throw Wrong("\(path): \(table) is not empty at rest")
     }
   }

@@ -18,10 +18,16 @@ final class SimulatedServer {
     var applied: Set<Int64> = []
   }
 
+  struct SetNumber: Hashable {
+    let producer: Int64
+    let number: Int64
+  }
+
   private struct Backup {
     let path: String
     let moment: Moment
     let decisions: [Int64: String]
+    let numbers: [SetNumber: Int64]
     let erased: Set<Int64>
   }
 
@@ -32,9 +38,13 @@ final class SimulatedServer {
   /// A connection without the library: opening one for each look costs more than the look.
   private var connection: PlainConnection?
   private(set) var history: [Cursor: Moment] = [:]
+  /// The cursors of the history, in their order.
+  private var cursors: [Cursor] = []
   private(set) var end = Cursor(epoch: 0, revision: 0, nonce: 0)
   /// What was decided about sets of replicas, in this history of the records.
   private(set) var decisions: [Int64: String] = [:]
+  /// The set that was decided under each name and number, in this history of the records.
+  var numbers: [SetNumber: Int64] = [:]
   /// The sets that were accepted and changed nothing.
   private(set) var unchanged: Set<Int64> = []
   /// The sets that were decided, also in a history of the records that was lost since.
@@ -83,11 +93,10 @@ final class SimulatedServer {
   /// What the sets from one cursor through another have written; nil if it is not known.
   func values(from start: Cursor?, through end: Cursor) -> Set<WrittenValue>? {
     guard let start, start.epoch == end.epoch else { return nil }
-    return history.reduce(into: []) { values, entry in
-      let (cursor, moment) = entry
-      if cursor.epoch == end.epoch, cursor.revision > start.revision, cursor.revision <= end.revision {
-        values.formUnion(moment.values)
-      }
+    if start == end { return [] }
+    return cursors.reversed().reduce(into: []) { values, cursor in
+      guard cursor.epoch == end.epoch, cursor.revision > start.revision, cursor.revision <= end.revision else { return }
+      values.formUnion(history[cursor]?.values ?? [])
     }
   }
 
@@ -119,6 +128,7 @@ final class SimulatedServer {
   private func replay(_ plain: PlainConnection, after start: Cursor, to last: Cursor) throws {
     var moment = history[start]!
     (moment.origin, moment.values) = (nil, [])
+    var firstOfSet = start.revision.rawValue
     let rows = try plain.run(
       "SELECT seq, op, user, attribute, old, new, nonce FROM changes WHERE seq > \(start.revision) ORDER BY seq")
     for row in rows {
@@ -133,12 +143,18 @@ final class SimulatedServer {
       case (6, _, _): moment.events.append(Event(revision: seq, name: row[4].utf8 ?? [], user: user))
       case (9, _, .integer(let number)):
         guard moment.applied.insert(number).inserted else { throw Wrong("the set \(number) was applied twice") }
+        for index in moment.events.indices where moment.events[index].revision > firstOfSet {
+          moment.events[index].set = number
+        }
       default: break
       }
       guard op == 0 || seq == last.revision.rawValue else { continue }
       if op == 0 { moment.origin = row[3].utf8.map { String(decoding: $0, as: UTF8.self) } }
-      history[Cursor(epoch: last.epoch, revision: seq, nonce: nonce)] = moment
+      let cursor = Cursor(epoch: last.epoch, revision: seq, nonce: nonce)
+      history[cursor] = moment
+      cursors.append(cursor)
       (moment.origin, moment.values) = (nil, [])
+      firstOfSet = seq
     }
   }
 
@@ -157,7 +173,8 @@ final class SimulatedServer {
   }
 
   /// Answers a request with a status and a body.
-  func answer(_ request: SyncRequest, grant: String, subject: String = "") async throws -> (status: Int, body: [UInt8]) {
+  func answer(_ request: SyncRequest, grant: String, subject: String = "") async throws -> (status: Int, body: [UInt8])
+  {
     let hidden = denied[grant] ?? []
     let mayRead: @Sendable (Int64) -> Bool = { !hidden.contains($0) }
     let reader = SyncService.Reader(subject: subject, grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)
@@ -243,12 +260,12 @@ final class SimulatedServer {
   func backUp() throws {
     let path = "\(folder)/backup\(backups.count).db"
     try store.backup(to: path, ignoringProblems: true)
-    backups.append(Backup(path: path, moment: history[end]!, decisions: decisions, erased: erased))
+    backups.append(Backup(path: path, moment: history[end]!, decisions: decisions, numbers: numbers, erased: erased))
   }
 
   /// Restores a backup with the library, which begins a new epoch, or by copying the file over.
   ///
-  /// - Parameter number: Chooses the backup; nil for the newest one.
+  /// `number` chooses the backup; nil is the newest one.
   func restore(_ number: Int?, asFile: Bool, keepsDecisions: Bool = false) throws {
     let backup = backups[number.map { $0 % backups.count } ?? backups.count - 1]
     let kept = keepsDecisions ? try plain.run("SELECT * FROM userstore_decisions") : []
@@ -263,7 +280,7 @@ final class SimulatedServer {
     }
     for row in kept { try plain.run("REPLACE INTO userstore_decisions VALUES (?, ?, ?, ?, ?, ?)", row) }
     restores += 1
-    decisions = backup.decisions
+    (decisions, numbers) = (backup.decisions, backup.numbers)
     // The values of users that were purged later are there again.
     erased.formIntersection(backup.erased)
     try commit(restored: backup.moment)

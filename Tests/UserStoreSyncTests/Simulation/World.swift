@@ -61,15 +61,8 @@ final class World {
   private var written = 1_000
   /// For whom each row was written.
   private var authors: [Int64: String] = [:]
-  /// The set that was decided under each name and number.
-  private var numbers: [SetNumber: Int64] = [:]
   /// The sets that were sent.
   private var sent: Set<Int64> = []
-
-  private struct SetNumber: Hashable {
-    let producer: Int64
-    let number: Int64
-  }
 
   init(seed: UInt64, in folder: String, fault: Fault? = nil, writes: Bool, traces: Bool = false) throws {
     self.writes = writes
@@ -84,7 +77,11 @@ final class World {
     let all = [
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
     ]
-    hostilities = fault?.focus ?? (writes ? all + ["subject", "discard", "forget", "erase", "overtaken page", "lost sets"] : all).filter { _ in random.oneIn(4) }
+    hostilities =
+      fault?.focus
+      ?? (writes ? all + ["subject", "discard", "forget", "erase", "overtaken page", "lost sets"] : all).filter { _ in
+        random.oneIn(4)
+      }
     isHuge = fault == nil && random.oneIn(12)
     server = try SimulatedServer(in: folder, limits)
     self.random = random
@@ -246,7 +243,9 @@ final class World {
   private func pass(_ message: Message) async throws {
     switch message {
     case .request(let process, let step, let request, let subject, let earlier):
-      if fault == .setsSentOnce, let push = step.push, !push.sets.allSatisfy({ sent.insert($0.nonce).inserted }) { return }
+      if fault == .setsSentOnce, let push = step.push, !push.sets.allSatisfy({ sent.insert($0.nonce).inserted }) {
+        return
+      }
       let received = try fault?.request(request, of: step, process.replica, subject: subject, server) ?? request
       if let push = step.push { try fault?.prepare(server, for: push) }
       let before = try step.push.map { try PushMoment(server, before: $0, by: subject, after: earlier) }
@@ -276,8 +275,8 @@ final class World {
       }
       try transaction(process, applying: answer, restores) {
         let outcome: ReplicaOutcome
-        do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch
-          is UserStoreSync.Replica.Problem
+        do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch is UserStoreSync.Replica
+          .Problem
         {
           return note("problems")
         }
@@ -401,8 +400,10 @@ final class World {
       if fault?.needsEqualValues != true { written += 1 }
     } else {
       note("writes of replicas")
-      do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error as StoreError
-      where [.conflict, .revisionNotFound, .badValue, .userNotFound].contains(error.code) {}
+      do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error
+        as StoreError
+        where [.conflict, .revisionNotFound, .badValue, .userNotFound].contains(error.code)
+      {}
     }
     say("\(process.replica.path) writes the rows after \(last)")
     for nonce in try process.replica.noteOwn(after: last, server) { authors[nonce] = process.replica.subject }
@@ -419,7 +420,8 @@ final class World {
       let id = users.isEmpty ? nil : users[below(users.count)]
       let attribute = AttributeName(Self.attributes[below(4)])
       switch below(fault?.needsSubsets == true ? 5 : 12) {
-      case 0..<2: _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
+      case 0..<2:
+        _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
       case 2:
         // Added again under an id that was used before.
         let id = User.ID(Int64.random(in: 1...8, using: &random))
@@ -454,7 +456,8 @@ final class World {
   /// What the server decides keeps the order of a replica, is for whom it was written, and does what was written.
   private func judge(_ push: Push, _ before: PushMoment, _ answer: [UInt8]?) throws {
     var (earlier, records) = (before.earlier, before.records)
-    let expired = try answer.map { try PushAnswer($0).results.filter { $0.decision.result == "expired" }.map(\.nonce) } ?? []
+    let expired =
+      try answer.map { try PushAnswer($0).results.filter { $0.decision.result == "expired" }.map(\.nonce) } ?? []
     for set in push.sets {
       if let decision = server.decisions[set.nonce], !before.known.contains(set.nonce) {
         note("sets decided")
@@ -464,9 +467,11 @@ final class World {
         if let missing = earlier.first(where: { server.decisions[$0] == nil }) {
           throw Wrong("the set \(set.nonce) was decided before the earlier set \(missing)")
         }
-        guard before.isInLog else { throw Wrong("a set was decided for a replica at \(push.cursor), which is not in the log") }
-        let number = SetNumber(producer: push.producer, number: set.number)
-        if let other = numbers.updateValue(set.nonce, forKey: number), other != set.nonce, server.decisions[other] != nil {
+        guard before.isInLog else {
+          throw Wrong("a set was decided for a replica at \(push.cursor), which is not in the log")
+        }
+        let number = SimulatedServer.SetNumber(producer: push.producer, number: set.number)
+        if let other = server.numbers.updateValue(set.nonce, forKey: number), other != set.nonce {
           throw Wrong("the sets \(other) and \(set.nonce) were decided under one name and number")
         }
         if decision == "accepted" { try records.apply(set) }
@@ -547,6 +552,8 @@ final class World {
       try whileClosed(process.replica) {
         if isBack { try process.replica.rollBack(number) } else { try process.replica.takeSnapshot() }
       }
+      // An older file may not know whose it is.
+      for process in processes { process.subject = process.replica.subject }
     case "tamper" where process.replica.takesWrites: return
     case "tamper": try process.replica.tamper(isHidden: fault == .foreignWritesNotSeen)
     default:

@@ -391,6 +391,135 @@ import Testing
     }
   }
 
+  // MARK: Replicas
+
+  /// Decisions about sets with these numbers; their nonces are ten times as large.
+  private static func accepted(
+    _ numbers: some Sequence<Int64>
+  ) -> [(number: Int64, nonce: Int64, decision: Decision)] { numbers.map { ($0, $0 * 10, .accepted) } }
+
+  @Test(arguments: Kind.all) func `decisions are found by the nonce, in the order of the question`(_ kind: Kind) throws
+  {
+    let subject = try Subject(kind)
+    let conflict = Decision("conflict", detail: "the “größe” is '36', not \"37\" or \\{1,NULL}\n")
+    let all: [(number: Int64, nonce: Int64, decision: Decision)] = [
+      (1, .min, .accepted), (2, .max, conflict), (.max, 0, Decision("invalid", detail: "")),
+    ]
+    try subject.write { session in
+      let replicated = try #require(session.replicated)
+      try replicated.serveReplicas()
+      #expect(try replicated.decides())
+      try replicated.store([], of: 5)
+      try replicated.store(all, of: .min)
+      #expect(try replicated.decisions(about: [(2, .max)], of: .min) == [conflict])
+    }
+    try subject.read { session in
+      let replicated = try #require(session.replicated)
+      let (server, known) = (try session.server(), Optional(conflict))
+      #expect(try replicated.decides() && server?.purged == [])
+      let asked: [(number: Int64, nonce: Int64)] = [(.max, 0), (2, .max), (3, 7), (1, .min), (3, 7)]
+      #expect(try replicated.decisions(about: asked, of: .min) == [all[2].decision, known, nil, .accepted, nil])
+      // Whatever number and producer the set has now: the replica's file may have been copied.
+      #expect(try replicated.decisions(about: [(9, .max), (1, 7)], of: 5) == [known, nil])
+      #expect(try replicated.decisions(about: [], of: 5) == [])
+      #expect(try replicated.takesWrites() == false)
+      try replicated.requireDecided(User.ID(1))
+    }
+  }
+
+  @Test(arguments: Kind.all) func `decisions belong to the transaction`(_ kind: Kind) throws {
+    let subject = try Subject(kind)
+    try subject.write { try $0.replicated?.serveReplicas() }
+    try subject.write { session in
+      let replicated = try #require(session.replicated)
+      try replicated.store(Self.accepted([1]), of: 5)
+      try session.savepoint()
+      try replicated.store(Self.accepted([2]), of: 5)
+      try session.rollBackToSavepoint()
+    }
+    try subject.writer.beginWriting(isWaiting: true)
+    try subject.writer.replicated?.store(Self.accepted([3]), of: 5)
+    subject.writer.rollBack()
+    let asked = Self.accepted(1...3).map { ($0.number, $0.nonce) }
+    #expect(try subject.read { try $0.replicated?.decisions(about: asked, of: 5) } == [.accepted, nil, nil])
+  }
+
+  @Test(arguments: Kind.all) func `a number of another set is forked, and one that was forgotten is expired`(
+    _ kind: Kind
+  ) throws {
+    let subject = try Subject(kind)
+    try subject.write { session in
+      let replicated = try #require(session.replicated)
+      try replicated.serveReplicas()
+      try replicated.store(Self.accepted(1...4), of: 5)
+      try replicated.store([(2, 21, .accepted)], of: 6)
+      #expect(try replicated.decisions(about: [(2, 1), (5, 1), (2, 20)], of: 5) == [.forked, nil, .accepted])
+      try replicated.forgetDecisions(of: 5, through: 2, before: .max)
+      let asked: [(number: Int64, nonce: Int64)] = [(0, 1), (1, 10), (2, 20), (2, 1), (3, 30), (3, 1), (5, 1)]
+      #expect(
+        try replicated.decisions(about: asked, of: 5)
+          == [.expired, .expired, .expired, .expired, .accepted, .forked, nil])
+      // The other replica's decisions stay.
+      #expect(try replicated.decisions(about: [(2, 21), (2, 1), (1, 1)], of: 6) == [.accepted, .forked, nil])
+      // What is known is known, and a number that was forgotten is expired even if another set has it.
+      try replicated.store([(1, 11, .accepted)], of: 5)
+      #expect(try replicated.decisions(about: [(1, 11), (1, 1)], of: 5) == [.accepted, .expired])
+      // The largest number stays when a smaller one is forgotten.
+      try replicated.forgetDecisions(of: 5, through: 1, before: .max)
+      #expect(try replicated.decisions(about: [(1, 11), (2, 1)], of: 5) == [.expired, .expired])
+    }
+  }
+
+  @Test(arguments: Kind.all) func `decisions are forgotten a thousand at a time, if they are old`(_ kind: Kind) throws {
+    let subject = try Subject(kind)
+    /// Returns when the clocks of the engine and of the test are past all that was written, in whole milliseconds.
+    func nextTime() -> Int64 {
+      let now = WallClock.milliseconds
+      while WallClock.milliseconds < now + 2 {}
+      return WallClock.milliseconds
+    }
+    try subject.write { session in
+      let replicated = try #require(session.replicated)
+      try replicated.serveReplicas()
+      func known(_ numbers: Int64...) throws -> [Decision?] {
+        try replicated.decisions(about: numbers.map { ($0, $0 * 10) }, of: 5)
+      }
+      try replicated.store(Self.accepted(1...1_001), of: 5)
+      let time = nextTime()
+      try replicated.store(Self.accepted(1_002...1_003), of: 5)
+      try replicated.forgetDecisions(of: 5, through: .max, before: 0)
+      #expect(try known(1, 1_003) == [.accepted, .accepted])
+      try replicated.forgetDecisions(of: 5, through: .max, before: time)
+      #expect(try known(1, 1_000, 1_001) == [.expired, .expired, .accepted])
+      try replicated.forgetDecisions(of: 5, through: .max, before: time)
+      #expect(try known(1_001, 1_002, 1_003) == [.expired, .accepted, .accepted])
+      try replicated.forgetDecisions(of: 5, through: 1_002, before: .max)
+      #expect(try known(1_002, 1_003) == [.expired, .accepted])
+    }
+  }
+
+  @Test(arguments: Kind.all) func `the note of a set that a replica has sent is in the log, and is no change`(
+    _ kind: Kind
+  ) throws {
+    let subject = try Subject(kind)
+    let id = try subject.addUser()
+    try subject.write { try $0.replicated?.serveReplicas() }
+    let start = try subject.read { try $0.logEnd() }
+    try subject.write(origin: "app") { session in
+      for nonce in [Int64.min, 0] {
+        _ = try session.put("age", of: id, .integer(nonce))
+        try session.append(.pushed(nonce))
+        if nonce < 0 { try session.endSet(origin: nil) }
+      }
+    }
+    let rows = try subject.read { try $0.rows(after: start.revision.rawValue, through: .max) }
+    #expect(rows.map(\.isNote) == [false, true, false, false, true, false])
+    #expect(rows.map(\.pushed) == [nil, .min, nil, nil, 0, nil])
+    #expect(rows.map(\.isEnd) == [false, false, true, false, false, true])
+    #expect(rows.entries.changes.map(\.new) == [.integer(.min), .integer(0)])
+    #expect(rows.entries.hasNotes && !rows.entries.isPulled)
+  }
+
   // MARK: Consumers
 
   @Test(arguments: Kind.all) func `a consumer's position moves only for its holder`(_ kind: Kind) throws {

@@ -38,8 +38,9 @@ extension API {
   func checkBody(_ request: Request) throws(Problem) {
     let type = request.headers[.contentType]?.split(separator: ";").map { $0.trimmed.lowercased() }
     guard request.hasBody || type != nil else { return }
-    guard type?.first == "application/json", type?.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) ?? false else {
-      throw Problem(.unsupportedMediaType, "unsupportedMediaType", "a body must be application/json")
+    let expected = request.uri.path == "/sync/push" ? "application/jsonl" : "application/json"
+    guard type?.first == expected, type?.dropFirst().allSatisfy({ $0 == "charset=utf-8" }) ?? false else {
+      throw Problem(.unsupportedMediaType, "unsupportedMediaType", "a body must be \(expected)")
     }
     let encoding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
     guard encoding == "identity" else {

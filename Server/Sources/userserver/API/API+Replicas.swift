@@ -5,8 +5,8 @@ import ServiceLifecycle
 import UserStore
 import UserStoreSync
 
-/// `/sync`, `/sync/users`, and `/sync/changes`: what replicas ask for, if the server was started with `--replicas`; and `/replicas`, which
-/// shows what the server knows of them.
+/// `/sync`, `/sync/users`, and `/sync/changes`: what replicas ask for, if the server was started with `--replicas`; `/sync/push`, to which
+/// they send what was written there; and `/replicas`, which shows what the server knows of them.
 extension API {
   /// One of the resources for replicas; nil if it is none of them.
   func sync(route: String) -> Resource? {
@@ -16,6 +16,18 @@ extension API {
     case "/sync", "/replicas": Resource(route: route, methods: [(.get, handler)])
     case "/sync/users", "/sync/changes":
       Resource(route: route, types: ["application/jsonl"], methods: [(.get, handler), (.post, handler)])
+    case "/sync/push":
+      Resource(
+        route: route, types: ["application/jsonl"],
+        methods: [
+          (
+            .post,
+            {
+              try requireWriting()
+              return try await sync($0, replicas)
+            }
+          )
+        ])
     default: nil
     }
   }
@@ -23,6 +35,8 @@ extension API {
   private func sync(_ request: Request, _ replicas: SyncService) async throws -> Response {
     if request.hasBody, request.method != .post { throw Problem.badRequest("this request cannot have a body") }
     let (question, byteCount) = try await question(request)
+    // What is read of it takes more than its bytes.
+    if request.uri.path == "/sync/push" { try bodyPermit?.resize(to: 4 * byteCount) }
     let turn: SyncService.Turn = { read in
       try await turns.take()
       defer { turns.giveBack() }
@@ -59,9 +73,10 @@ extension API {
   private func question(_ request: Request) async throws -> (SyncRequest, byteCount: Int) {
     var bytes: [UInt8] = []
     if request.method == .post {
-      bytes = try await body(request, limit: SyncRequest.bodyLimit)
+      let isPush = request.uri.path == "/sync/push"
+      bytes = try await body(request, limit: isPush ? SyncRequest.pushLimit : SyncRequest.bodyLimit)
       // It would be answered with all users.
-      if bytes.isEmpty { throw Problem.badRequest("the body with the ids of the users is missing") }
+      if bytes.isEmpty { throw Problem.badRequest("the body is missing") }
     }
     let replica = request.headers[values: .userstoreReplica]
     if replica.count > 1 { throw Problem.badRequest("a request must have at most one \(SyncRequest.replicaHeader)") }

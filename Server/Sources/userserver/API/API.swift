@@ -47,9 +47,10 @@ struct API: HTTPResponder {
     var types = ["application/json"]
     var methods: [(method: HTTPRequest.Method, handler: Handler)]
 
-    /// Whether a request writes; what a replica posts is a question.
+    /// Whether a request writes; what else a replica posts is a question.
     func isWritten(by method: HTTPRequest.Method) -> Bool {
-      method != .get && methods.contains { $0.method == method } && !route.hasPrefix("/sync")
+      let isQuestion = route.hasPrefix("/sync") && route != "/sync/push"
+      return method != .get && methods.contains { $0.method == method } && !isQuestion
     }
   }
 

@@ -71,7 +71,8 @@ extension Problem {
     case .conflict, .notUnique, .diverged, .replaced, .undecodable, .stillReferenced:
       self.init(.conflict, error.code.rawValue, error.message)
     case .compacted: self.init(.gone, error.code.rawValue, error.message)
-    case .readOnly, .noPermission: self.init(.forbidden, error.code.rawValue, error.message)
+    case .readOnly, .noPermission, .readOnlyReplica, .wrongSubject:
+      self.init(.forbidden, error.code.rawValue, error.message)
     case .diskFull: self.init(.insufficientStorage, error.code.rawValue, error.message)
     case .behind, .busy, .closed, .rolledBackWithGroup, .mustReopen, .moved, .outOfMemory, .cannotOpen, .connectionLost:
       self.init(.serviceUnavailable, error.code.rawValue, error.message, retryAfter: 1)

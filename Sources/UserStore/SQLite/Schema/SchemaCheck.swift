@@ -31,12 +31,23 @@ struct SchemaCheck {
   /// Every object that all migrations create; compiled in, because running them takes longer than the rest of a short process.
   static let latest = objects(writtenIn: PackageResources.schema_sql)
 
-  /// Returns every object that the migrations up to a version create.
+  private struct Form: Hashable {
+    let version: Int64
+    let parts: Set<SchemaPart>
+  }
+
+  /// What was built: a process opens a file with parts several times, once for each connection.
+  private static let known = Lock<[Form: Objects]>([:])
+
+  /// Returns every object that the migrations up to a version, and parts, create.
   static func objects(_ version: Int64, _ parts: Set<SchemaPart> = []) throws(StoreError) -> Objects {
+    let form = Form(version: version, parts: parts)
+    if let objects = known.withLock({ $0[form] }) { return objects }
     var objects: Objects = [:]
     try built(version, parts).rows("SELECT type, name, sql FROM sqlite_schema", to: "build the schema") { row in
       objects[Object(type: row.text(0), name: row.text(1))] = row.text(2)
     }
+    known.withLock { $0[form] = objects }
     return objects
   }
 

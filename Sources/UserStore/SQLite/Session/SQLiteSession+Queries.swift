@@ -79,7 +79,8 @@ extension SQLiteSession {
     if indexes.contains(index) { return false }
     knownIndexSet = nil
     // In memory, SQLite would sort all values at once.
-    try connection.execute("PRAGMA temp_store = FILE", to: "add an index")
+    // Fails on a connection whose temporary database is open, as after an ALTER TABLE: then the values are sorted in memory.
+    try? connection.execute("PRAGMA temp_store = FILE", to: "add an index")
     defer { try? connection.execute("PRAGMA temp_store = MEMORY", to: "add an index") }
     try connection.running(while: shouldContinue) { () throws(StoreError) in
       if index.isUnique {
