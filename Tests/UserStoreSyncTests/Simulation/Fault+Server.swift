@@ -6,7 +6,7 @@ import UserStore
 extension Fault {
   /// Changes the server's file before it decides about sets.
   func prepare(_ server: SimulatedServer, for push: Push) throws {
-    let plain = try PlainConnection(server.path, busyTimeout: 1_000)
+    let plain = try server.plain
     func forEachSet(_ sql: String) throws {
       for set in push.sets { try plain.run(sql, [.integer(set.nonce), .integer(push.producer), .integer(set.number)]) }
     }
@@ -37,14 +37,13 @@ extension Fault {
 extension SimulatedServer {
   /// The set that was decided under a name and number.
   func nonce(of producer: Int64, _ number: Int64) throws -> Int64? {
-    try PlainConnection(path).integer(
+    try plain.integer(
       "SELECT nonce FROM userstore_decisions WHERE producer = \(producer) AND number = \(number)")
   }
 
   /// The name and number under which a set was decided.
   func number(of nonce: Int64) throws -> (producer: Int64, number: Int64)? {
-    let row = try PlainConnection(path)
-      .run("SELECT producer, number FROM userstore_decisions WHERE nonce = \(nonce)").first
+    let row = try plain.run("SELECT producer, number FROM userstore_decisions WHERE nonce = \(nonce)").first
     guard case .integer(let producer)? = row?[0], case .integer(let number)? = row?[1] else { return nil }
     return (producer, number)
   }

@@ -135,10 +135,13 @@ enum Fault: String, CaseIterable {
     switch self {
     case .pageNotVerified, .targetNotVerified, .decisionsSurviveRestore, .resultsSurviveCopy, .pushDoesNotWait:
       ["restore", "file restore"]
-    case .nonceNotCompared, .pushCursorNotVerified, .answeredNotVerified, .pageProvesNothing: ["file restore"]
+    case .nonceNotCompared, .pushCursorNotVerified, .answeredNotVerified: ["file restore"]
+    case .pageProvesNothing: ["lost sets"]
+    case .subsetNotCompared: ["overtaken page"]
     case .copyWithoutCatchingUp, .copyOverOutbox, .copyInParts: ["subset"]
     case .grantNotCompared: ["grant"]
-    case .purgesLost, .purgedChangesApplied, .purgedSetsSent, .voidSetsDropped: ["purge"]
+    case .purgesLost, .purgedChangesApplied: ["purge"]
+    case .purgedSetsSent, .voidSetsDropped: ["erase"]
     case .foreignWritesNotSeen: ["tamper"]
     case .baseKeepsOnlyNames, .reversalsTakenIn: ["discard"]
     case .subjectNotCompared: ["subject"]
@@ -152,9 +155,6 @@ enum Fault: String, CaseIterable {
 
   /// Whether all replicas follow some users only.
   var needsSubsets: Bool { [.subsetNotCompared, .ownUsersStayOutside].contains(self) }
-
-  /// Whether pages take long, so that what is sent meanwhile is answered before.
-  var delaysPages: Bool { [.subsetNotCompared, .pageProvesNothing].contains(self) }
 
   /// Whether two writers often write the same.
   var needsEqualValues: Bool { self == .echoCountsByItsChanges }

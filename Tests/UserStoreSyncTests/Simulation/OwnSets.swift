@@ -17,7 +17,9 @@ struct OwnSets {
   private var loose: Set<Int64> = []
   /// The sets of the outbox.
   private var listed: [Int64: ClosedRange<Int64>] = [:]
-  /// What was decided, and how often the server had been restored then.
+  /// How often the server had been restored when it answered about them.
+  private var answered: [Int64: Int] = [:]
+  /// What was decided, and how often the server had been restored when it answered.
   private var decided: [Int64: (result: String, restores: Int)] = [:]
   var acknowledged: Set<Int64> = []
   /// The users that were added here.
@@ -73,11 +75,11 @@ struct OwnSets {
 
   /// Each row that was written is in one set of the outbox until the server has decided, and then in none.
   mutating func judgeDecisions(
-    _ plain: PlainConnection, _ moment: SimulatedServer.Moment, _ server: SimulatedServer
+    _ plain: PlainConnection, _ moment: SimulatedServer.Moment, _ server: SimulatedServer, restores: Int
   ) throws {
     let taken = try plain.integer("SELECT taken FROM userstore_replica") ?? 0
     var sets: [Int64: ClosedRange<Int64>] = [:]
-    for row in try plain.run("SELECT nonce, first, last FROM userstore_outbox") {
+    for row in try plain.run("SELECT nonce, first, last, result FROM userstore_outbox") {
       guard case .integer(let nonce) = row[0], case .integer(let first) = row[1], case .integer(let last) = row[2]
       else {
         throw Wrong("a malformed set")
@@ -93,6 +95,7 @@ struct OwnSets {
         throw Wrong("the set \(nonce) was \(known), and is \(row)")
       }
       sets[nonce] = first...last
+      answered[nonce] = row[3] == .null ? nil : answered[nonce] ?? restores
       loose.subtract(first...last)
     }
     if let lost = loose.first(where: { $0 <= taken }) { throw Wrong("row \(lost) will never be sent") }
@@ -100,13 +103,13 @@ struct OwnSets {
       if let earlier = sets.first(where: { listed[$0.key] != nil && $0.value.upperBound < rows.lowerBound }) {
         throw Wrong("the set \(nonce) is decided before the earlier set \(earlier.key)")
       }
-      try judgeDecision(nonce, plain, moment, server)
+      try judgeDecision(nonce, plain, moment, server, restores: answered.removeValue(forKey: nonce) ?? restores)
     }
     listed = sets
   }
 
   private mutating func judgeDecision(
-    _ nonce: Int64, _ plain: PlainConnection, _ moment: SimulatedServer.Moment, _ server: SimulatedServer
+    _ nonce: Int64, _ plain: PlainConnection, _ moment: SimulatedServer.Moment, _ server: SimulatedServer, restores: Int
   ) throws {
     let reason = try plain.text("SELECT reason FROM userstore_refusals WHERE nonce = \(nonce)")
     if let reason, reason == "accepted" { throw Wrong("the set \(nonce) is refused because it is accepted") }
@@ -114,7 +117,7 @@ struct OwnSets {
     guard server.everDecided.contains(nonce) || result == "expired" else {
       throw Wrong("the set \(nonce) is \(result) here, and the server has not decided it")
     }
-    guard decided.updateValue((result, server.restores), forKey: nonce) == nil else {
+    guard decided.updateValue((result, restores), forKey: nonce) == nil else {
       throw Wrong("the set \(nonce) is decided twice")
     }
     if result == "accepted", !moment.applied.contains(nonce), !server.unchanged.contains(nonce) {

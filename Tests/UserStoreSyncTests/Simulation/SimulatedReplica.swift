@@ -42,7 +42,8 @@ final class SimulatedReplica {
   /// What the server let be read when the visible users were chosen.
   var grant: String? { get throws { try plain.text("SELECT \"grant\" FROM userstore_replica") } }
 
-  func judge(_ server: SimulatedServer, isLocal: Bool = false) throws {
+  /// `restores`: how often the server had been restored when it gave the answer that was applied; nil if there was none.
+  func judge(_ server: SimulatedServer, isLocal: Bool = false, restores: Int? = nil) throws {
     let (before, shownBefore) = (replayed.row, replayed.records)
     try replay()
     let tables = try LogCheck.tables(of: plain)
@@ -54,7 +55,7 @@ final class SimulatedReplica {
     try judgeRecords(tables, server, after: before)
     guard let cursor else { return }
     let moment = server.history[cursor]!
-    try own.judgeDecisions(plain, moment, server)
+    try own.judgeDecisions(plain, moment, server, restores: restores ?? server.restores)
     if isLocal { return }
     try own.judgeFlicker(from: shownBefore, to: tables, hasCopied ? nil : server.values(from: old, through: cursor))
   }
@@ -76,6 +77,15 @@ final class SimulatedReplica {
 
   var storedCursor: Cursor? {
     get throws { try plain.text("SELECT cursor FROM userstore_replica").map { try Cursor($0) } }
+  }
+
+  /// The users that undecided sets touch.
+  var undecidedUsers: [Int64] {
+    get throws {
+      try plain.run("SELECT DISTINCT user FROM userstore_outbox_rows ORDER BY user").compactMap {
+        if case .integer(let user) = $0[0] { user } else { nil }
+      }
+    }
   }
 
   /// The undecided set with a name and number.

@@ -18,10 +18,16 @@ final class SimulatedServer {
     var applied: Set<Int64> = []
   }
 
+  struct SetNumber: Hashable {
+    let producer: Int64
+    let number: Int64
+  }
+
   private struct Backup {
     let path: String
     let moment: Moment
     let decisions: [Int64: String]
+    let numbers: [SetNumber: Int64]
     let erased: Set<Int64>
   }
 
@@ -29,12 +35,16 @@ final class SimulatedServer {
   private(set) var store: UserStore
   private(set) var service: SyncService
   private let limits: SyncService.Limits
+  /// A connection without the library: opening one for each look costs more than the look.
+  private var connection: PlainConnection?
   private(set) var history: [Cursor: Moment] = [:]
   /// The cursors of the history, in their order.
   private var cursors: [Cursor] = []
   private(set) var end = Cursor(epoch: 0, revision: 0, nonce: 0)
   /// What was decided about sets of replicas, in this history of the records.
   private(set) var decisions: [Int64: String] = [:]
+  /// The set that was decided under each name and number, in this history of the records.
+  var numbers: [SetNumber: Int64] = [:]
   /// The sets that were accepted and changed nothing.
   private(set) var unchanged: Set<Int64> = []
   /// The sets that were decided, also in a history of the records that was lost since.
@@ -61,6 +71,15 @@ final class SimulatedServer {
     try commit()
   }
 
+  var plain: PlainConnection {
+    get throws {
+      if let connection { return connection }
+      let new = try PlainConnection(path, busyTimeout: 1_000)
+      connection = new
+      return new
+    }
+  }
+
   static var configuration: UserStore.Configuration {
     var configuration = UserStore.Configuration()
     configuration.durability = .normal
@@ -83,7 +102,7 @@ final class SimulatedServer {
 
   /// Notes what was true at the end of each set since the last commit.
   private func commit(restored: Moment? = nil) throws {
-    let plain = try PlainConnection(path)
+    let plain = try plain
     let records = try LogCheck.tables(of: plain)
     let last = try plain.end()
     if restored != nil || history[end] == nil {
@@ -176,13 +195,13 @@ final class SimulatedServer {
 
   /// The cursor at the same row of the log as it is now; the cursor itself if there is no such row.
   func cursor(like cursor: Cursor) throws -> Cursor {
-    let nonce = try PlainConnection(path).integer("SELECT nonce FROM changes WHERE seq = \(cursor.revision)")
+    let nonce = try plain.integer("SELECT nonce FROM changes WHERE seq = \(cursor.revision)")
     return nonce.map { Cursor(epoch: cursor.epoch, revision: cursor.revision.rawValue, nonce: $0) } ?? cursor
   }
 
   /// Whether a replica at this cursor has what the log says.
   func hasInLog(_ cursor: Cursor) throws -> Bool {
-    let plain = try PlainConnection(path)
+    let plain = try plain
     let nonce = try plain.integer(
       """
       SELECT nonce FROM changes WHERE seq = \(cursor.revision)
@@ -199,7 +218,7 @@ final class SimulatedServer {
   }
 
   func writeAsForeign(_ sql: [(String, [PlainValue])]) throws {
-    let plain = try PlainConnection(path, busyTimeout: 1_000)
+    let plain = try plain
     try plain.script("PRAGMA recursive_triggers = OFF; BEGIN IMMEDIATE")
     for (text, values) in sql { try plain.run(text, values) }
     try plain.script("COMMIT")
@@ -241,13 +260,16 @@ final class SimulatedServer {
   func backUp() throws {
     let path = "\(folder)/backup\(backups.count).db"
     try store.backup(to: path, ignoringProblems: true)
-    backups.append(Backup(path: path, moment: history[end]!, decisions: decisions, erased: erased))
+    backups.append(Backup(path: path, moment: history[end]!, decisions: decisions, numbers: numbers, erased: erased))
   }
 
   /// Restores a backup with the library, which begins a new epoch, or by copying the file over.
-  func restore(_ number: Int, asFile: Bool, keepsDecisions: Bool = false) throws {
-    let backup = backups[number % backups.count]
-    let kept = keepsDecisions ? try PlainConnection(path).run("SELECT * FROM userstore_decisions") : []
+  ///
+  /// `number` chooses the backup; nil is the newest one.
+  func restore(_ number: Int?, asFile: Bool, keepsDecisions: Bool = false) throws {
+    let backup = backups[number.map { $0 % backups.count } ?? backups.count - 1]
+    let kept = keepsDecisions ? try plain.run("SELECT * FROM userstore_decisions") : []
+    connection = nil
     if asFile {
       store.close()
       try SimulatedFile.copy(backup.path, to: path)
@@ -256,15 +278,18 @@ final class SimulatedServer {
     } else {
       try store.restore(from: backup.path, ignoringProblems: true)
     }
-    for row in kept { try PlainConnection(path).run("REPLACE INTO userstore_decisions VALUES (?, ?, ?, ?, ?, ?)", row) }
+    for row in kept { try plain.run("REPLACE INTO userstore_decisions VALUES (?, ?, ?, ?, ?, ?)", row) }
     restores += 1
-    decisions = backup.decisions
+    (decisions, numbers) = (backup.decisions, backup.numbers)
     // The values of users that were purged later are there again.
     erased.formIntersection(backup.erased)
     try commit(restored: backup.moment)
   }
 
-  func close() { store.close() }
+  func close() {
+    connection = nil
+    store.close()
+  }
 }
 
 /// Files of SQLite that nobody has open.

@@ -23,17 +23,18 @@ final class World {
   private enum Message {
     /// `earlier`: the sets that the server must have decided before those that are sent.
     case request(Process, ReplicaStep, SyncRequest, subject: String, earlier: [Int64])
-    case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8])
+    /// `restores`: how often the server had been restored when it answered.
+    case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8], restores: Int)
 
     var process: Process {
       switch self {
-      case .request(let process, _, _, _, _), .answer(let process, _, _, _, _): process
+      case .request(let process, _, _, _, _), .answer(let process, _, _, _, _, _): process
       }
     }
 
     var isPush: Bool {
       switch self {
-      case .request(_, let step, _, _, _), .answer(_, let step, _, _, _): step.push != nil
+      case .request(_, let step, _, _, _), .answer(_, let step, _, _, _, _): step.push != nil
       }
     }
   }
@@ -60,15 +61,8 @@ final class World {
   private var written = 1_000
   /// For whom each row was written.
   private var authors: [Int64: String] = [:]
-  /// The set that was decided under each name and number.
-  private var numbers: [SetNumber: Int64] = [:]
   /// The sets that were sent.
   private var sent: Set<Int64> = []
-
-  private struct SetNumber: Hashable {
-    let producer: Int64
-    let number: Int64
-  }
 
   init(seed: UInt64, in folder: String, fault: Fault? = nil, writes: Bool, traces: Bool = false) throws {
     self.writes = writes
@@ -84,7 +78,10 @@ final class World {
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
     ]
     hostilities =
-      fault?.focus ?? (writes ? all + ["subject", "discard", "forget"] : all).filter { _ in random.oneIn(4) }
+      fault?.focus
+      ?? (writes ? all + ["subject", "discard", "forget", "erase", "overtaken page", "lost sets"] : all).filter { _ in
+        random.oneIn(4)
+      }
     isHuge = fault == nil && random.oneIn(12)
     server = try SimulatedServer(in: folder, limits)
     self.random = random
@@ -174,8 +171,10 @@ final class World {
     try UserStoreSync.Replica(of: store, from: Nowhere(), users: users, writes: writes)
   }
 
-  private func advance(_ process: Process) async throws {
-    guard let step = try next(process) else {
+  private func advance(_ process: Process) async throws { try await take(next(process), process) }
+
+  private func take(_ step: ReplicaStep?, _ process: Process) async throws {
+    guard let step else {
       say("\(process.replica.path) begins")
       return try transaction(process) { try process.store.write { try ReplicaStep.begin(in: &$0) } }
     }
@@ -183,10 +182,6 @@ final class World {
       say("\(process.replica.path) installs")
       note("copies")
       return try transaction(process) { _ = try process.store.write { try step.install(in: &$0) } }
-    }
-    if fault?.delaysPages == true, step.push == nil, messages.contains(where: { $0.process === process && !$0.isPush })
-    {
-      return
     }
     say("\(process.replica.path) asks \(request.path)?\(request.query)")
     let earlier = try step.push.map { try process.replica.earlier(than: $0.sets[0].nonce) } ?? []
@@ -217,7 +212,7 @@ final class World {
   }
 
   private func transaction(
-    _ process: Process, applying answer: ReplicaAnswer? = nil, _ body: () throws -> Void
+    _ process: Process, applying answer: ReplicaAnswer? = nil, _ restores: Int? = nil, _ body: () throws -> Void
   ) throws {
     let (wasCopying, plain) = (try process.replica.isCopying, process.replica.plain)
     let tables = try fault.map { _ in try ReplicaTables(plain) }
@@ -226,7 +221,7 @@ final class World {
     try body()
     if let fault, let tables { try fault.alter(plain, since: tables, answer, isKilled: random.oneIn(2)) }
     process.replica.hasCopied = try wasCopying && !process.replica.isCopying
-    try process.replica.judge(server)
+    try process.replica.judge(server, restores: restores)
     if let numbers { try process.replica.judge(numbers) }
     note("transactions")
   }
@@ -234,9 +229,7 @@ final class World {
   // MARK: The network
 
   private func deliver() async throws {
-    let push = fault?.delaysPages == true ? messages.firstIndex(where: \.isPush) : nil
-    if fault?.delaysPages == true, push == nil, !random.oneIn(4) { return }
-    let index = push ?? below(messages.count)
+    let index = below(messages.count)
     let message = messages[index]
     let isRepeated = repetition > 0 && random.oneIn(repetition)
     if !isRepeated { messages.remove(at: index) } else { note("repeated") }
@@ -261,8 +254,8 @@ final class World {
       say("the server answers \(status) to \(request.path)?\(request.query)")
       let grant = try process.replica.grant
       let altered = status == 200 ? fault?.answer(body, to: received, step, grant: grant) ?? body : body
-      messages.append(.answer(process, step, request, status: status, body: altered))
-    case .answer(let process, let step, let request, let status, let body):
+      messages.append(.answer(process, step, request, status: status, body: altered, restores: server.restores))
+    case .answer(let process, let step, let request, let status, let body, let restores):
       // The process has ended meanwhile, or its file was copied over.
       guard processes.contains(where: { $0 === process }) else { return }
       say(
@@ -280,7 +273,7 @@ final class World {
         answer = try fault.answer(answer, to: step, process.replica, server)
         step = fault.step(step, now: try next(process, push: nil))
       }
-      try transaction(process, applying: answer) {
+      try transaction(process, applying: answer, restores) {
         let outcome: ReplicaOutcome
         do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch is UserStoreSync.Replica
           .Problem
@@ -404,7 +397,7 @@ final class World {
     } else if random.oneIn(3) {
       note("foreign writes of replicas")
       try process.replica.write(random.choose(0, 1, 2, 3, 4, 5, 6, 7), number: written)
-      written += 1
+      if fault?.needsEqualValues != true { written += 1 }
     } else {
       note("writes of replicas")
       do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error
@@ -426,7 +419,7 @@ final class World {
       let users = try transaction.users().map(\.id)
       let id = users.isEmpty ? nil : users[below(users.count)]
       let attribute = AttributeName(Self.attributes[below(4)])
-      switch below(12) {
+      switch below(fault?.needsSubsets == true ? 5 : 12) {
       case 0..<2:
         _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
       case 2:
@@ -477,10 +470,8 @@ final class World {
         guard before.isInLog else {
           throw Wrong("a set was decided for a replica at \(push.cursor), which is not in the log")
         }
-        let number = SetNumber(producer: push.producer, number: set.number)
-        if let other = numbers.updateValue(set.nonce, forKey: number), other != set.nonce,
-          server.decisions[other] != nil
-        {
+        let number = SimulatedServer.SetNumber(producer: push.producer, number: set.number)
+        if let other = server.numbers.updateValue(set.nonce, forKey: number), other != set.nonce {
           throw Wrong("the sets \(other) and \(set.nonce) were decided under one name and number")
         }
         if decision == "accepted" { try records.apply(set) }
@@ -520,6 +511,12 @@ final class World {
       let gone = (1...8).map(Int64.init).filter { server.users[$0] == nil }
       guard !gone.isEmpty else { return }
       try server.purge(gone[below(gone.count)])
+    case "erase":
+      // Of a user that undecided sets touch.
+      guard let user = try process.replica.undecidedUsers.first(where: { server.users[$0] != nil }) else { return }
+      try server.write(origin: nil) { try $0.remove(User.ID(user)) }
+      try server.purge(user)
+    case "overtaken page", "lost sets": try await overtake(process, losesSets: kind == "lost sets")
     case "grant":
       server.deny(Set((0..<below(3)).map { _ in Int64.random(in: 1...8, using: &random) }))
     case "subset":
@@ -564,6 +561,27 @@ final class World {
       try fault?.compact(process.replica.plain)
     }
     note(kind)
+  }
+}
+
+extension World {
+  /// What is written after a page was asked for is decided before the page is read; perhaps, the server's file is then restored to before
+  /// that, and goes on.
+  private func overtake(_ process: Process, losesSets: Bool) async throws {
+    if losesSets { try server.backUp() }
+    try await take(next(process, push: nil), process)
+    try writeAtReplica(process)
+    try takeIn(process)
+    try await take(next(process, push: .batch), process)
+    func passAll(_ isMeant: (Message) -> Bool) async throws {
+      while let index = messages.firstIndex(where: isMeant) { try await pass(messages.remove(at: index)) }
+    }
+    try await passAll { $0.process === process && $0.isPush }
+    if losesSets {
+      try server.restore(nil, asFile: true)
+      for _ in 0..<3 { try writeAtServer() }
+    }
+    try await passAll { $0.process === process }
   }
 }
 
