@@ -4,7 +4,8 @@ import UserStoreText
 
 /// A user on the command line: an id, a name that only one user has, `id:` and an id, or `name:` and a name.
 ///
-/// A negative id, which only other programs assign, is written `id:-5`, because `-5` is an option unless `--` precedes it.
+/// A negative id, which users have that were added on replicas, or by other programs, is read as `-5` or `id:-5`; messages write `id:-5`,
+/// which the completions of shells do not read as an option.
 struct UserReference: ExpressibleByArgument, Sendable {
   let text: String
 
