@@ -4,8 +4,8 @@ import UserStoreText
 
 /// A user on the command line: an id, a name that only one user has, `id:` and an id, or `name:` and a name.
 ///
-/// A negative id, which users have that were added on replicas, or by other programs, is read as `-5` or `id:-5`; messages write `id:-5`,
-/// which the completions of shells do not read as an option.
+/// Users who were added on replicas, or by other programs, have negative ids. Messages write them as `id:-5`, because the completions of
+/// shells read `-5` as an option.
 struct UserReference: ExpressibleByArgument, Sendable {
   let text: String
 

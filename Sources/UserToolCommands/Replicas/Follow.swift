@@ -20,9 +20,9 @@ struct FollowCommand: AsyncParsableCommand {
       the state in one line; in a pipe, a line of JSON for each new state.
 
       With --write, every program can write to the database, also while nothing follows; what is written is sent to the \
-      server in its order, and accepted or refused. A refusal takes the write back, and is printed until usertool sync \
-      acknowledges it. A new user has a negative id, which is id:-5 where -5 would be an option. Without --write, every \
-      other write is refused; what was written before is still sent.
+      server in its order, and accepted or refused. A refused write is taken back; usertool sync lists it until it is \
+      acknowledged. A user who is added here has a negative id, such as -5. Without --write, all other writes are refused, \
+      also if there was a --write before; what was written until then is still sent.
       """)
 
   @Argument(help: "The address of the server.")
