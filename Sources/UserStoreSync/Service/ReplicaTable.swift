@@ -38,15 +38,13 @@ final class ReplicaTable: Sendable {
       var entry = state.entries[key] ?? Entry()
       switch request.resource {
       case .server: (entry.cursor, entry.isCopying) = (nil, true)
-      case .users(_, let start): (entry.cursor, entry.isCopying) = (start, true)
+      case .users(_, let start): (entry.cursor, entry.isCopying, entry.subset) = (start, true, request.users?.count)
       case .changes(let cursor, _, let also, _):
-        entry.cursor = cursor
+        (entry.cursor, entry.subset) = (cursor, request.users?.count)
         // Both a copy, and a replica that has sent changes, have two cursors verified.
         if also == nil { entry.isCopying = false }
       case .push, .replicas: break
       }
-      // The first request of a copy has no ids.
-      if case .server = request.resource {} else { entry.subset = request.users?.count }
       (entry.timestamp, entry.last) = (now(), state.asked)
       state.entries[key] = entry
       if state.entries.count > limit {

@@ -5,7 +5,16 @@ extension SyncService {
   /// of the log with the replica's random number.
   ///
   /// A set that was decided before has the same result again.
-  func push(_ push: Push, _ scope: Scope) async throws -> SyncAnswer {
+  func push(_ body: [UInt8], _ scope: Scope) async throws -> SyncAnswer {
+    var answer = SyncAnswer(contentType: SyncAnswer.lines, body: [])
+    try await scope.turn {
+      answer = try await decide(Push(body), scope)
+      return answer.body.count
+    }
+    return answer
+  }
+
+  private func decide(_ push: Push, _ scope: Scope) async throws -> SyncAnswer {
     guard push.subject == scope.subject else {
       throw StoreError(
         .wrongSubject,

@@ -106,7 +106,7 @@ public final class SyncService: Sendable {
       try await read { users in try Self.users(&users, after: last, from: start, scope) }
     case .changes(let cursor, let part, let also, _):
       try await changes(after: cursor, part: part, also: also, wait: request.wait, scope)
-    case .push(let body): try await push(Push(body), scope)
+    case .push(let body): try await push(body, scope)
     case .replicas: try await read { [table] users in Self.answer(table.replicas(behind: try users.cursor)) }
     }
   }

@@ -20,11 +20,13 @@ struct OwnSets {
   /// What was decided, and how often the server had been restored then.
   private var decided: [Int64: (result: String, restores: Int)] = [:]
   var acknowledged: Set<Int64> = []
+  /// The users that were added here.
+  var added: Set<Int64> = []
   /// Values that the replica has replaced.
   private var gone: Set<WrittenValue> = []
 
-  /// Returns the random numbers of the rows.
-  mutating func note(_ plain: PlainConnection, after row: Int64) throws -> [Int64] {
+  /// Returns the random numbers of the rows; `largestID` is the largest id that the server has given.
+  mutating func note(_ plain: PlainConnection, after row: Int64, largestID: Int64) throws -> [Int64] {
     var nonces: [Int64] = []
     for found in try plain.run("SELECT seq, op, user, nonce FROM changes WHERE seq > \(row)") {
       guard case .integer(let seq) = found[0], case .integer(let op) = found[1], case .integer(let nonce) = found[3]
@@ -32,7 +34,15 @@ struct OwnSets {
       rows.insert(seq)
       nonces.append(nonce)
       // What was written here may be shown again.
-      if case .integer(let user) = found[2] { gone = gone.filter { $0.user != user } }
+      if case .integer(let user) = found[2] {
+        gone = gone.filter { $0.user != user }
+        if op == 1 {
+          added.insert(user)
+          if user > largestID {
+            throw Wrong("a new user here has the id \(user), which the server can give to another")
+          }
+        }
+      }
       if [1, 2, 3, 6].contains(op) { loose.insert(seq) }
     }
     return nonces
@@ -86,7 +96,12 @@ struct OwnSets {
       loose.subtract(first...last)
     }
     if let lost = loose.first(where: { $0 <= taken }) { throw Wrong("row \(lost) will never be sent") }
-    for nonce in listed.keys where sets[nonce] == nil { try judgeDecision(nonce, plain, moment, server) }
+    for (nonce, rows) in listed where sets[nonce] == nil {
+      if let earlier = sets.first(where: { listed[$0.key] != nil && $0.value.upperBound < rows.lowerBound }) {
+        throw Wrong("the set \(nonce) is decided before the earlier set \(earlier.key)")
+      }
+      try judgeDecision(nonce, plain, moment, server)
+    }
     listed = sets
   }
 
@@ -96,6 +111,9 @@ struct OwnSets {
     let reason = try plain.text("SELECT reason FROM userstore_refusals WHERE nonce = \(nonce)")
     if let reason, reason == "accepted" { throw Wrong("the set \(nonce) is refused because it is accepted") }
     let result = reason ?? "accepted"
+    guard server.everDecided.contains(nonce) || result == "expired" else {
+      throw Wrong("the set \(nonce) is \(result) here, and the server has not decided it")
+    }
     guard decided.updateValue((result, server.restores), forKey: nonce) == nil else {
       throw Wrong("the set \(nonce) is decided twice")
     }

@@ -1,6 +1,8 @@
 import TestSupport
 import UserStore
 
+@testable import UserStoreSync
+
 /// The records of a file, read with SQL alone: the judge shares no code with the library.
 typealias Records = [Int64: TestSupport.Replica.User]
 
@@ -61,5 +63,37 @@ extension Records {
     case (3, .name): self[user] = nil
     default: break
     }
+  }
+
+  /// Applies a set that a replica has sent, and that is accepted.
+  mutating func apply(_ set: Push.Set) throws {
+    guard let rows = set.rows else { throw Wrong("the set \(set.nonce) is accepted, and values of it were purged") }
+    func field(_ attribute: AttributeName) -> LoggedChange.Field { LoggedChange.Field(Array(attribute.text.utf8)) }
+    for row in rows {
+      switch row {
+      case .add(let user, let name): self[user] = TestSupport.Replica.User(name: PlainValue(name))
+      case .set(let user, let attribute, let value): self[user]?[field(attribute)] = PlainValue(value)
+      case .remove(let user): self[user] = nil
+      case .post: break
+      case .expect(let user, let attribute, let value):
+        guard self[user]?[field(attribute)] == PlainValue(value) else {
+          throw Wrong("the set \(set.nonce) is accepted, and \(attribute) of user \(user) was not \(value)")
+        }
+      }
+    }
+  }
+}
+
+extension PlainValue {
+  init(_ value: StoredValue) {
+    self =
+      switch value {
+      case .null: .null
+      case .integer(let integer): .integer(integer)
+      case .real(let real): .real(real)
+      case .text(let text): .text(Array(text.utf8))
+      case .blob(let bytes): .blob(bytes)
+      case .invalidText(let bytes): .text(bytes)
+      }
   }
 }

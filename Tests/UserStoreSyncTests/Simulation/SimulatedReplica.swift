@@ -7,7 +7,7 @@ import UserStore
 /// The file of a replica, and what the judge knows of it.
 final class SimulatedReplica {
   let path: String
-  private var plain: PlainConnection
+  private(set) var plain: PlainConnection
   /// The log, replayed: through a row, and the records then.
   private var replayed: (row: Int64, records: Records) = (0, [:])
   /// What the visible users were chosen by.
@@ -62,12 +62,26 @@ final class SimulatedReplica {
   /// Notes that the rows after one were written by the application, or by another program.
   ///
   /// Returns the random numbers of the rows.
-  func noteOwn(after row: Int64) throws -> [Int64] { try own.note(plain, after: row) }
+  func noteOwn(after row: Int64, _ server: SimulatedServer) throws -> [Int64] {
+    try own.note(plain, after: row, largestID: server.largestID)
+  }
 
   /// Whether the server has answered.
   func isKnown() throws -> Bool { try plain.text("SELECT subject FROM userstore_replica") != nil }
 
   func noteDiscard() { own.discard() }
+
+  /// Notes that the application wants other users.
+  func noteSubset() { own.added = [] }
+
+  var storedCursor: Cursor? {
+    get throws { try plain.text("SELECT cursor FROM userstore_replica").map { try Cursor($0) } }
+  }
+
+  /// The undecided set with a name and number.
+  func nonce(of producer: Int64, _ number: Int64) throws -> Int64? {
+    try plain.integer("SELECT nonce FROM userstore_outbox WHERE producer = \(producer) AND number = \(number)")
+  }
 
   func noteAcknowledged(_ nonce: Int64) { own.acknowledged.insert(nonce) }
 
@@ -99,6 +113,25 @@ final class SimulatedReplica {
         AND result IS NOT 'expired'
       """
     ).compactMap { if case .integer(let nonce) = $0[0] { nonce } else { nil } }
+  }
+
+  /// The names and numbers of the undecided sets that an answer is about.
+  func numbers(of answer: ReplicaAnswer) throws -> [Int64: [PlainValue]] {
+    guard case .push(let answer) = answer else { return [:] }
+    return try answer.results.reduce(into: [:]) { numbers, result in
+      let sql = "SELECT producer, number FROM userstore_outbox WHERE nonce = \(result.nonce)"
+      numbers[result.nonce] = try plain.run(sql).first
+    }
+  }
+
+  /// What the server has decided keeps its number.
+  func judge(_ numbers: [Int64: [PlainValue]]) throws {
+    for (nonce, number) in numbers {
+      let now = try plain.run("SELECT producer, number FROM userstore_outbox WHERE nonce = \(nonce)").first
+      guard now == nil || now == number else {
+        throw Wrong("the set \(nonce) has another number than the server knows")
+      }
+    }
   }
 
   private func judgeRecords(_ tables: Records, _ server: SimulatedServer, after row: Int64) throws {
@@ -199,6 +232,9 @@ final class SimulatedReplica {
   /// Throws unless the replica and the server say the same about each set.
   func judgeResults(_ server: SimulatedServer) throws {
     try own.judgeResults(plain, server)
+    for user in own.added where server.users[user] != nil && server.denied[server.grant]?.contains(user) != true {
+      if replayed.records[user] == nil { throw Wrong("\(path): the user \(user), added here, is no longer visible") }
+    }
     for table in ["userstore_base", "userstore_outbox_rows"]
     where try plain.integer("SELECT count(*) FROM \(table)") != 0 {
       throw Wrong("\(path): \(table) is not empty at rest")
@@ -233,6 +269,19 @@ final class SimulatedReplica {
       // A user that is visible until a copy of another subset is installed.
       guard "\(error)".contains("must be a random negative number") else { throw error }
     }
+  }
+
+  /// Another program adds a user, and the trigger does not refuse the next id.
+  func addWithNextID() throws {
+    let other = try PlainConnection(path, busyTimeout: 1_000)
+    try other.script(
+      """
+      BEGIN IMMEDIATE;
+      UPDATE userstore_replica SET writing = 1;
+      INSERT INTO users (name) VALUES ('next');
+      UPDATE userstore_replica SET writing = 0;
+      COMMIT
+      """)
   }
 
   // MARK: Misuse

@@ -37,6 +37,10 @@ final class SimulatedServer {
   private(set) var decisions: [Int64: String] = [:]
   /// The sets that were accepted and changed nothing.
   private(set) var unchanged: Set<Int64> = []
+  /// The sets that were decided, also in a history of the records that was lost since.
+  private(set) var everDecided: Set<Int64> = []
+  /// The largest id that a user has had.
+  private(set) var largestID: Int64 = 0
   private(set) var restores = 0
   private var backups: [Backup] = []
   /// The users whose values were purged, ever.
@@ -95,8 +99,11 @@ final class SimulatedServer {
     erased.subtract(records.keys)
     // Also one that was added and removed in one set.
     let added = "SELECT DISTINCT user FROM changes WHERE op = 1 AND attribute = 'name' AND new IS NOT NULL"
-    for row in try plain.run(added) { if case .integer(let user) = row[0] { erased.remove(user) } }
-    try judgeDecisions(plain)
+    for case .integer(let user) in try plain.run(added).map({ $0[0] }) {
+      erased.remove(user)
+      largestID = max(largestID, user)
+    }
+    try judgeDecisions(plain, isRestored: restored != nil)
   }
 
   private func replay(_ plain: PlainConnection, after start: Cursor, to last: Cursor) throws {
@@ -133,13 +140,16 @@ final class SimulatedServer {
   }
 
   /// What was decided stays, unless the records are restored, or it is forgotten.
-  private func judgeDecisions(_ plain: PlainConnection) throws {
+  private func judgeDecisions(_ plain: PlainConnection, isRestored: Bool) throws {
     for row in try plain.run("SELECT nonce, result FROM userstore_decisions") {
       guard case .integer(let nonce) = row[0], let result = row[1].utf8.map({ String(decoding: $0, as: UTF8.self) })
       else { throw Wrong("a malformed decision") }
       let known = decisions.updateValue(result, forKey: nonce)
       guard known == nil || known == result else { throw Wrong("the set \(nonce) was \(known!), and then \(result)") }
-      if result == "accepted", history[end]?.applied.contains(nonce) == false { unchanged.insert(nonce) }
+      everDecided.insert(nonce)
+      if known == nil, !isRestored, result == "accepted", history[end]?.applied.contains(nonce) == false {
+        unchanged.insert(nonce)
+      }
     }
   }
 
@@ -168,6 +178,17 @@ final class SimulatedServer {
   func cursor(like cursor: Cursor) throws -> Cursor {
     let nonce = try PlainConnection(path).integer("SELECT nonce FROM changes WHERE seq = \(cursor.revision)")
     return nonce.map { Cursor(epoch: cursor.epoch, revision: cursor.revision.rawValue, nonce: $0) } ?? cursor
+  }
+
+  /// Whether a replica at this cursor has what the log says.
+  func hasInLog(_ cursor: Cursor) throws -> Bool {
+    let plain = try PlainConnection(path)
+    let nonce = try plain.integer(
+      """
+      SELECT nonce FROM changes WHERE seq = \(cursor.revision)
+      UNION ALL SELECT horizon_nonce FROM meta WHERE horizon = \(cursor.revision)
+      """)
+    return try plain.integer("SELECT epoch FROM meta") == cursor.epoch && nonce == cursor.nonce
   }
 
   // MARK: Writing
@@ -224,8 +245,9 @@ final class SimulatedServer {
   }
 
   /// Restores a backup with the library, which begins a new epoch, or by copying the file over.
-  func restore(_ number: Int, asFile: Bool) throws {
+  func restore(_ number: Int, asFile: Bool, keepsDecisions: Bool = false) throws {
     let backup = backups[number % backups.count]
+    let kept = keepsDecisions ? try PlainConnection(path).run("SELECT * FROM userstore_decisions") : []
     if asFile {
       store.close()
       try SimulatedFile.copy(backup.path, to: path)
@@ -234,6 +256,7 @@ final class SimulatedServer {
     } else {
       try store.restore(from: backup.path, ignoringProblems: true)
     }
+    for row in kept { try PlainConnection(path).run("REPLACE INTO userstore_decisions VALUES (?, ?, ?, ?, ?, ?)", row) }
     restores += 1
     decisions = backup.decisions
     // The values of users that were purged later are there again.

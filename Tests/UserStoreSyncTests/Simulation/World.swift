@@ -24,6 +24,18 @@ final class World {
     /// `earlier`: the sets that the server must have decided before those that are sent.
     case request(Process, ReplicaStep, SyncRequest, subject: String, earlier: [Int64])
     case answer(Process, ReplicaStep, SyncRequest, status: Int, body: [UInt8])
+
+    var process: Process {
+      switch self {
+      case .request(let process, _, _, _, _), .answer(let process, _, _, _, _): process
+      }
+    }
+
+    var isPush: Bool {
+      switch self {
+      case .request(_, let step, _, _, _), .answer(_, let step, _, _, _): step.push != nil
+      }
+    }
   }
 
   /// How a rule is broken in this history, to see that the judge notices.
@@ -48,6 +60,15 @@ final class World {
   private var written = 1_000
   /// For whom each row was written.
   private var authors: [Int64: String] = [:]
+  /// The set that was decided under each name and number.
+  private var numbers: [SetNumber: Int64] = [:]
+  /// The sets that were sent.
+  private var sent: Set<Int64> = []
+
+  private struct SetNumber: Hashable {
+    let producer: Int64
+    let number: Int64
+  }
 
   init(seed: UInt64, in folder: String, fault: Fault? = nil, writes: Bool, traces: Bool = false) throws {
     self.writes = writes
@@ -57,7 +78,7 @@ final class World {
     limits.users = random.choose(1, 2, 3, 100)
     limits.sets = random.choose(1, 2, 5, 100)
     limits.hiddenPages = random.choose(1, 20)
-    loss = random.choose(0, 2, 4, 8)
+    loss = fault?.needsLoss == true ? 2 : random.choose(0, 2, 4, 8)
     repetition = random.choose(0, 3, 6)
     let all = [
       "restore", "file restore", "compact", "purge", "grant", "subset", "copy", "older", "tamper", "local compact",
@@ -135,7 +156,7 @@ final class World {
     count += 1
     let path = "\(folder)/replica\(count).db"
     let store = try UserStore(path: path, configuration: SimulatedServer.configuration)
-    let users: UserStoreSync.Replica.Users = random.oneIn(3) ? subset() : .all
+    let users: UserStoreSync.Replica.Users = fault?.needsSubsets == true || random.oneIn(3) ? subset() : .all
     let takesWrites = writes && !random.oneIn(6)
     _ = try makeReplica(store, users, takesWrites ? .queued : .none)
     let replica = try SimulatedReplica(at: path, of: writes ? "person\(count % 2)" : "", takesWrites: takesWrites)
@@ -163,18 +184,31 @@ final class World {
       note("copies")
       return try transaction(process) { _ = try process.store.write { try step.install(in: &$0) } }
     }
+    if fault?.delaysPages == true, step.push == nil, messages.contains(where: { $0.process === process && !$0.isPush })
+    {
+      return
+    }
     say("\(process.replica.path) asks \(request.path)?\(request.query)")
     let earlier = try step.push.map { try process.replica.earlier(than: $0.sets[0].nonce) } ?? []
-    messages.append(
-      .request(
-        process, step, try fault?.request(request, server) ?? request, subject: process.subject, earlier: earlier))
+    messages.append(.request(process, step, request, subject: process.subject, earlier: earlier))
   }
 
   private func next(_ process: Process) throws -> ReplicaStep? {
     // The watcher of the log does this in a process that runs.
     if isSettling || random.oneIn(3) { try takeIn(process) }
     let push: ReplicaStep.PushSize? = isSettling ? .batch : random.choose(nil, .single, .batch, .batch)
-    return try process.store.read { try ReplicaStep.next(in: &$0, wait: 0, push: push) }
+    return try next(process, push: push)
+  }
+
+  private func next(_ process: Process, push: ReplicaStep.PushSize?) throws -> ReplicaStep? {
+    try process.store.read { transaction in
+      guard fault == .pushDoesNotWait else { return try ReplicaStep.next(in: &transaction, wait: 0, push: push) }
+      let tables = try PartTables(transaction.session)
+      var file = try ReplicaFile(tables)
+      let sets = try push.flatMap { try Outbox(tables: tables).push(file, isSingle: $0 == .single) }
+      if sets != nil { file.answered = nil }
+      return ReplicaStep(file, wait: 0, push: sets)
+    }
   }
 
   private func takeIn(_ process: Process) throws {
@@ -182,18 +216,27 @@ final class World {
     try transaction(process) { try process.store.write { try ReplicaTransaction.run(in: &$0) { _ in } } }
   }
 
-  private func transaction(_ process: Process, _ body: () throws -> Void) throws {
-    let wasCopying = try process.replica.isCopying
+  private func transaction(
+    _ process: Process, applying answer: ReplicaAnswer? = nil, _ body: () throws -> Void
+  ) throws {
+    let (wasCopying, plain) = (try process.replica.isCopying, process.replica.plain)
+    let tables = try fault.map { _ in try ReplicaTables(plain) }
+    try fault?.prepare(plain, for: answer)
+    let numbers = try answer.map { try process.replica.numbers(of: $0) }
     try body()
+    if let fault, let tables { try fault.alter(plain, since: tables, answer, isKilled: random.oneIn(2)) }
     process.replica.hasCopied = try wasCopying && !process.replica.isCopying
     try process.replica.judge(server)
+    if let numbers { try process.replica.judge(numbers) }
     note("transactions")
   }
 
   // MARK: The network
 
   private func deliver() async throws {
-    let index = below(messages.count)
+    let push = fault?.delaysPages == true ? messages.firstIndex(where: \.isPush) : nil
+    if fault?.delaysPages == true, push == nil, !random.oneIn(4) { return }
+    let index = push ?? below(messages.count)
     let message = messages[index]
     let isRepeated = repetition > 0 && random.oneIn(repetition)
     if !isRepeated { messages.remove(at: index) } else { note("repeated") }
@@ -207,16 +250,17 @@ final class World {
   private func pass(_ message: Message) async throws {
     switch message {
     case .request(let process, let step, let request, let subject, let earlier):
-      let known = Set(server.decisions.keys)
-      let (status, body) = try await server.answer(request, grant: server.grant, subject: subject)
-      if let push = step.push {
-        let expired = try (status == 200 ? PushAnswer(body).results : []).filter { $0.decision == .expired }.map(
-          \.nonce)
-        try judge(push, by: subject, earlier, known.union(expired))
+      if fault == .setsSentOnce, let push = step.push, !push.sets.allSatisfy({ sent.insert($0.nonce).inserted }) {
+        return
       }
+      let received = try fault?.request(request, of: step, process.replica, subject: subject, server) ?? request
+      if let push = step.push { try fault?.prepare(server, for: push) }
+      let before = try step.push.map { try PushMoment(server, before: $0, by: subject, after: earlier) }
+      let (status, body) = try await server.answer(received, grant: server.grant, subject: subject)
+      if let push = step.push, let before { try judge(push, before, status == 200 ? body : nil) }
       say("the server answers \(status) to \(request.path)?\(request.query)")
       let grant = try process.replica.grant
-      let altered = status == 200 ? fault?.answer(body, to: request, step, grant: grant) ?? body : body
+      let altered = status == 200 ? fault?.answer(body, to: received, step, grant: grant) ?? body : body
       messages.append(.answer(process, step, request, status: status, body: altered))
     case .answer(let process, let step, let request, let status, let body):
       // The process has ended meanwhile, or its file was copied over.
@@ -224,7 +268,7 @@ final class World {
       say(
         "\(process.replica.path) receives \(status) \(request.path): \(String(decoding: body.prefix(600), as: UTF8.self))"
       )
-      let answer: ReplicaAnswer
+      var (answer, step) = (ReplicaAnswer.lost, step)
       do {
         answer = try await ReplicaAnswer(SyncResponse(status: status, body: body), to: request)
       } catch is SyncFailure {
@@ -232,7 +276,11 @@ final class World {
       } catch is UserStoreSync.Replica.Problem {
         return note("problems")
       }
-      try transaction(process) {
+      if let fault {
+        answer = try fault.answer(answer, to: step, process.replica, server)
+        step = fault.step(step, now: try next(process, push: nil))
+      }
+      try transaction(process, applying: answer) {
         let outcome: ReplicaOutcome
         do { outcome = try process.store.write { try step.apply(answer, in: &$0) } } catch is UserStoreSync.Replica
           .Problem
@@ -250,11 +298,7 @@ final class World {
 
   private func kill(_ process: Process) throws {
     note("kills")
-    messages.removeAll {
-      switch $0 {
-      case .request(let other, _, _, _, _), .answer(let other, _, _, _, _): other === process
-      }
-    }
+    messages.removeAll { $0.process === process }
     process.store.close()
     process.store = try UserStore(path: process.replica.path, configuration: SimulatedServer.configuration)
   }
@@ -285,7 +329,7 @@ final class World {
   private static let attributes = ["a", "b", "c d", "é"]
 
   private func value() -> StoredValue {
-    if writes, !random.oneIn(3) {
+    if writes, fault?.needsEqualValues != true, !random.oneIn(3) {
       written += 1
       return .integer(Int64(written))
     }
@@ -355,7 +399,9 @@ final class World {
   private func writeAtReplica(_ process: Process) throws {
     guard process.replica.takesWrites else { return try writeInVain(process) }
     let last = try process.replica.lastRow
-    if random.oneIn(3) {
+    if fault == .idsFromTheSequence, random.oneIn(3) {
+      try process.replica.addWithNextID()
+    } else if random.oneIn(3) {
       note("foreign writes of replicas")
       try process.replica.write(random.choose(0, 1, 2, 3, 4, 5, 6, 7), number: written)
       written += 1
@@ -367,7 +413,7 @@ final class World {
       {}
     }
     say("\(process.replica.path) writes the rows after \(last)")
-    for nonce in try process.replica.noteOwn(after: last) { authors[nonce] = process.replica.subject }
+    for nonce in try process.replica.noteOwn(after: last, server) { authors[nonce] = process.replica.subject }
     try process.replica.judge(server, isLocal: true)
   }
 
@@ -399,22 +445,50 @@ final class World {
     }
   }
 
-  /// What the server decides keeps the order of a replica, and is for whom it was written.
-  ///
-  /// The sets in `known` were decided before, or the server no longer knows them.
-  private func judge(_ push: Push, by subject: String, _ earlier: [Int64], _ known: Set<Int64>) throws {
-    var earlier = earlier
+  /// What is true when a request with sets reaches the server.
+  private struct PushMoment {
+    let records: Records
+    let known: Set<Int64>
+    let isInLog: Bool
+    let subject: String
+    /// The sets that must have been decided before.
+    let earlier: [Int64]
+
+    init(_ server: SimulatedServer, before push: Push, by subject: String, after earlier: [Int64]) throws {
+      (records, known) = (server.users, Set(server.decisions.keys))
+      (isInLog, self.subject, self.earlier) = (try server.hasInLog(push.cursor), subject, earlier)
+    }
+  }
+
+  /// What the server decides keeps the order of a replica, is for whom it was written, and does what was written.
+  private func judge(_ push: Push, _ before: PushMoment, _ answer: [UInt8]?) throws {
+    var (earlier, records) = (before.earlier, before.records)
+    let expired =
+      try answer.map { try PushAnswer($0).results.filter { $0.decision.result == "expired" }.map(\.nonce) } ?? []
     for set in push.sets {
-      if server.decisions[set.nonce] != nil, !known.contains(set.nonce) {
+      if let decision = server.decisions[set.nonce], !before.known.contains(set.nonce) {
         note("sets decided")
-        guard authors[set.nonce] == subject else {
-          throw Wrong("a set was decided for \(subject), who did not write it")
+        guard authors[set.nonce] == before.subject else {
+          throw Wrong("a set was decided for \(before.subject), who did not write it")
         }
-        if let missing = earlier.first(where: { server.decisions[$0] == nil && !known.contains($0) }) {
+        if let missing = earlier.first(where: { server.decisions[$0] == nil }) {
           throw Wrong("the set \(set.nonce) was decided before the earlier set \(missing)")
         }
+        guard before.isInLog else {
+          throw Wrong("a set was decided for a replica at \(push.cursor), which is not in the log")
+        }
+        let number = SetNumber(producer: push.producer, number: set.number)
+        if let other = numbers.updateValue(set.nonce, forKey: number), other != set.nonce,
+          server.decisions[other] != nil
+        {
+          throw Wrong("the sets \(other) and \(set.nonce) were decided under one name and number")
+        }
+        if decision == "accepted" { try records.apply(set) }
       }
-      earlier.append(set.nonce)
+      if !expired.contains(set.nonce) { earlier.append(set.nonce) }
+    }
+    guard records == server.users else {
+      throw Wrong("the sets make\n\(LogCheck.show(records))\nthe server has\n\(LogCheck.show(server.users))")
     }
   }
 
@@ -438,7 +512,8 @@ final class World {
     switch kind {
     case "restore", "file restore":
       if !server.hasBackup || random.oneIn(2) { return try server.backUp() }
-      try server.restore(below(100), asFile: kind == "file restore")
+      try server.restore(
+        below(100), asFile: kind == "file restore", keepsDecisions: fault == .decisionsSurviveRestore)
       if random.oneIn(2) { messages = [] }
     case "compact": try server.compact(keeping: random.choose(1, 5, 20))
     case "purge":
@@ -450,6 +525,7 @@ final class World {
     case "subset":
       let writes: UserStoreSync.Replica.Writes = process.replica.takesWrites ? .queued : .none
       try transaction(process) { _ = try makeReplica(process.store, random.oneIn(2) ? .all : subset(), writes) }
+      process.replica.noteSubset()
     case "subject":
       // Before the first answer, nobody knows whose the file is.
       if try process.replica.isKnown() { process.subject = random.choose("person0", "person1") }
@@ -479,9 +555,13 @@ final class World {
       try whileClosed(process.replica) {
         if isBack { try process.replica.rollBack(number) } else { try process.replica.takeSnapshot() }
       }
+      // An older file may not know whose it is.
+      for process in processes { process.subject = process.replica.subject }
     case "tamper" where process.replica.takesWrites: return
     case "tamper": try process.replica.tamper(isHidden: fault == .foreignWritesNotSeen)
-    default: try process.replica.compact(process.store)
+    default:
+      try process.replica.compact(process.store)
+      try fault?.compact(process.replica.plain)
     }
     note(kind)
   }

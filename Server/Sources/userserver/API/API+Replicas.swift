@@ -35,6 +35,8 @@ extension API {
   private func sync(_ request: Request, _ replicas: SyncService) async throws -> Response {
     if request.hasBody, request.method != .post { throw Problem.badRequest("this request cannot have a body") }
     let (question, byteCount) = try await question(request)
+    // What is read of it takes more than its bytes.
+    if request.uri.path == "/sync/push" { try bodyPermit?.resize(to: 4 * byteCount) }
     let turn: SyncService.Turn = { read in
       try await turns.take()
       defer { turns.giveBack() }

@@ -12,12 +12,20 @@ READERS = 24
 WRITERS = 40
 SIZE = 4 * MIB
 JSON = {"Content-Type": "application/json"}
+JSONL = {"Content-Type": "application/jsonl"}
 EVENTS = {"Accept": "text/event-stream"}
 
 
 def small(method, path, body=None, **headers):
     """The same request for every client."""
     return lambda number: (method, path, body, headers)
+
+
+def pushed(number):
+    """A set of a replica with a large value."""
+    lines = [{"op": "push", "identity": "IDENTITY", "subject": "", "producer": f"{number + 1}", "cursor": "OLDEST", "decided": 0},
+             {"op": "set", "user": 1, "attribute": "text", "value": "x" * SIZE}, {"op": "end", "number": 1, "nonce": f"{number}", "origin": None}]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
 # What a client asks for in each operation of the description, by the number of the client. OLDEST is the start of the log.
@@ -54,6 +62,7 @@ OPERATIONS = {
         # The body and its ids count while it waits.
         small("POST", "/sync/changes?after=OLDEST&wait=25", {"users": list(range(1, 10_001))}, **JSON),
     ],
+    "POST /sync/push": [lambda number: ("POST", "/sync/push", pushed(number), JSONL)],
     "POST /users": [lambda number: ("POST", "/users", {"name": "x", "text": "x" * SIZE}, JSON)],
     "PUT /users/{id}": [lambda number: ("PUT", "/users/1", {"name": "x", "text": "x" * SIZE}, {**JSON, "If-Match": "*"})],
     "PATCH /users/{id}": [
@@ -73,6 +82,7 @@ class EveryOperation(TestCase):
         cls.server = cls.enterClassContext(Server("--replicas", "--max-memory", "64"))
         with cls.server.stream("/changes?after=oldest&limit=1", accept="application/jsonl") as stream:
             cls.oldest = stream.headers["change-cursor"]
+        cls.identity = cls.server.get("/sync")["identity"]
         for number in range(16):
             cls.server.add(f"u{number}", n=number)
         sql(cls.server.database, "INSERT INTO attributes SELECT id, 'text', hex(zeroblob(?)) FROM users", (SIZE // 2,),
@@ -113,7 +123,8 @@ class EveryOperation(TestCase):
         try:
             for number, raw in enumerate(raws):
                 method, path, body, headers = request(number)
-                data = b"" if body is None else json.dumps(body).encode()
+                data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+                data = data.replace(b"OLDEST", self.oldest.encode(), 1).replace(b"IDENTITY", self.identity.encode(), 1)
                 fields = {**headers, **({"Content-Length": len(data)} if data else {})}
                 raw.socket.setblocking(False)
                 raw.pending = server.head(method, path.replace("OLDEST", self.oldest), fields) + data

@@ -79,7 +79,7 @@ import Testing
     Sabotage(sql: "DELETE FROM changes WHERE seq = 5", findings: ["problem log"]),
     Sabotage(sql: "DELETE FROM changes WHERE seq = 1", findings: ["problem log"]),
     Sabotage(sql: "UPDATE changes SET nonce = NULL WHERE seq = 4", findings: ["problem log"]),
-    Sabotage(sql: "UPDATE changes SET op = 9 WHERE seq = 3", findings: ["problem log"]),
+    Sabotage(sql: "UPDATE changes SET op = 10 WHERE seq = 3", findings: ["problem log"]),
     Sabotage(sql: "UPDATE changes SET old = 99 WHERE seq = 3", findings: ["problem log"]),
     Sabotage(sql: "UPDATE meta SET horizon = 99", findings: ["problem log"]),
     Sabotage(sql: "DELETE FROM meta", findings: ["problem log"]),

@@ -58,7 +58,8 @@ import Testing
     ("(4, 1, 'name', 'a', 'a')", false), ("(5, 1, NULL, NULL, NULL)", false), ("(6, NULL, NULL, 'x', NULL)", false),
     ("(4, 1, NULL, 'a', 'a')", true), ("(5, NULL, NULL, NULL, NULL)", true), ("(6, 1, 'name', 'x', NULL)", true),
     ("(6, 1, NULL, 7, NULL)", true), ("(7, 1, NULL, NULL, NULL)", true), ("(7, NULL, NULL, NULL, NULL)", false),
-    ("(8, NULL, NULL, NULL, NULL)", true), ("(-1, 1, 'name', NULL, NULL)", true),
+    ("(8, NULL, NULL, NULL, NULL)", false), ("(8, NULL, NULL, 7, NULL)", true), ("(9, NULL, NULL, 7, NULL)", false),
+    ("(9, NULL, NULL, NULL, NULL)", true), ("(9, 1, NULL, 7, NULL)", true), ("(-1, 1, 'name', NULL, NULL)", true),
   ])
   func `a check knows the shape of each note`(_ row: String, _ isProblem: Bool) throws {
     try folder.shell("INSERT INTO changes (op, user, attribute, old, new) VALUES \(row)")
