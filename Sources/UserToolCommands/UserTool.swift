@@ -28,8 +28,8 @@ struct UserTool: ParsableCommand {
         usertool get Zoe name
         usertool log Zoe
 
-      Specify a user by id or by a name that only one user has. Digits alone are an id; name:7 is the name 7, \
-      and id:-5 the id -5.
+      Specify a user by id or by a name that only one user has. A number is an id, such as 7 or -5; name:7 is the \
+      name 7, and id:-5 the id -5.
 
       Exit codes: 0 success, 1 failure, 3 not found or ambiguous, 4 conflict (--expect, undo, --consumer), 5 database \
       busy, 6 the log does not continue from the cursor, 64 usage, 65 bad data, 66 no input file or database, \
@@ -44,8 +44,8 @@ struct UserTool: ParsableCommand {
       BackupCommand.self,
       RestoreCommand.self,
       CheckCommand.self, CompactCommand.self, PurgeCommand.self, ExportCommand.self, ImportCommand.self,
-      FollowCommand.self, ReplicasCommand.self, ServeCommand.self, DemoCommand.self, CompletionCommand.self,
-      ManualCommand.self,
+      FollowCommand.self, SyncCommand.self, ReplicasCommand.self, ServeCommand.self, DemoCommand.self,
+      CompletionCommand.self, ManualCommand.self,
     ])
 
   static func main() async {

@@ -102,6 +102,13 @@ struct RefusalTable {
     }
   }
 
+  /// All of them, the oldest first.
+  func all() throws(StoreError) -> [Entry] {
+    var entries: [Entry] = []
+    while let entry = try next(after: entries.last?.last ?? .min) { entries.append(entry) }
+    return entries
+  }
+
   /// The last row of the newest one; 0 if there is none.
   var newest: Int64 { get throws(StoreError) { try tables.first(Self.selectNewest, columns: 1)?[0].int64 ?? 0 } }
 }

@@ -65,8 +65,8 @@ extension Replica {
       } catch {
         // A transport may have an error of its own for a request that was canceled.
         if Task.isCancelled || StoreError.Code.closed ~= error { return }
-        if StoreError.Code.corrupt ~= error {
-          let problem = Problem.damaged("\(error)")
+        if let error = error as? StoreError, error.code == .corrupt {
+          let problem = Problem.damaged(error.message)
           show(.refused(problem))
           throw problem
         }

@@ -12,25 +12,35 @@ extension ReplicaTransaction {
   ///
   /// The rows of other programs so far are one set; later ones never join it, because it may have been sent.
   mutating func takeIn(after start: Int64) throws(StoreError) {
-    let end = try session.logEnd().revision.rawValue
-    if end <= start { return }
+    let sets = try ownSets(after: start)
+    if sets.isEmpty { return }
     try outbox.keepRecords(after: start)
-    var position = start
+    for rows in sets { try takeIn(rows) }
+  }
+
+  /// The rows of each set that the application or another program has written after a row, with the end of the set if it has one.
+  func ownSets(after start: Int64) throws(StoreError) -> [ClosedRange<Int64>] {
+    let end = try session.logEnd().revision.rawValue
+    var (sets, position): ([ClosedRange<Int64>], Int64) = ([], start)
+    func add(_ rows: ClosedRange<Int64>) throws(StoreError) {
+      let (first, last) = (StoredValue.integer(rows.lowerBound), StoredValue.integer(rows.upperBound))
+      if try tables.first(Self.hasOwnRows, first, last, columns: 1) != nil { sets.append(rows) }
+    }
     while position < end {
       let next = try session.nextEnd(after: position, through: end)
       let foreignEnd = next.map { max($0.first, position + 1) - 1 } ?? end
-      if foreignEnd > position { try takeIn(position + 1...foreignEnd) }
+      if foreignEnd > position { try add(position + 1...foreignEnd) }
       guard let next else { break }
       if try tables.first(Self.isPulled, .integer(next.sequence - 1), columns: 1) == nil {
-        try takeIn(foreignEnd + 1...next.sequence)
+        try add(foreignEnd + 1...next.sequence)
       }
       position = next.sequence
     }
+    return sets
   }
 
   private mutating func takeIn(_ rows: ClosedRange<Int64>) throws(StoreError) {
-    let (first, last) = (StoredValue.integer(rows.lowerBound), StoredValue.integer(rows.upperBound))
-    guard try tables.first(Self.hasOwnRows, first, last, columns: 1) != nil else { return }
+    let last = StoredValue.integer(rows.upperBound)
     guard let nonce = try tables.first(Self.selectNonce, last, columns: 1)?[0].int64 else { throw Outbox.damaged }
     try outbox.add(rows, nonce: nonce, file.producer, number: file.next)
     file.next += 1

@@ -7,13 +7,13 @@ enum Arguments {
   static let synonyms = [
     "create": "init", "new": "add", "insert": "add", "show": "get", "ls": "list", "mv": "rename", "update": "set",
     "unset": "set", "delete": "remove", "rm": "remove", "del": "remove", "tail": "watch",
-    "replicate": "follow", "sync": "follow", "history": "log", "changes": "log", "revert": "undo", "save": "backup",
+    "replicate": "follow", "history": "log", "changes": "log", "revert": "undo", "save": "backup",
     "copy": "backup", "load": "restore",
     "verify": "check", "fsck": "check", "repair": "check", "forget": "compact", "vacuum": "compact", "erase": "purge",
     "dump": "export", "manual": "man",
   ]
 
-  /// Moves common options from before the command to behind it; throws for an unknown command.
+  /// Moves common options from before the command to behind it, and marks negative ids; throws for an unknown command.
   static func prepared(_ arguments: ArraySlice<String>, for root: any ParsableCommand.Type) throws(Failure) -> [String]
   {
     if let index = ProgramArguments.firstInvalid {
@@ -33,7 +33,7 @@ enum Arguments {
         .usage, "unknown command \"\(word)\"" + (question ?? Suggestion.question(for: word, among: names)),
         hint: "usertool --help lists all commands")
     }
-    return [command] + options + rest.dropFirst()
+    return CommandWords.withReadableIDs([command] + options + rest.dropFirst(), of: root)
   }
 
   /// A failure for a command line that the parser rejects; its hint is the corrected command line, or the command that prints

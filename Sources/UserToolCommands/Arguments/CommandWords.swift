@@ -9,6 +9,10 @@ struct CommandWords {
   /// Includes the options that precede the command.
   private(set) var options: [String] = []
   let takesUser: Bool
+  /// The place of the first plain word.
+  private var firstPlain: Int?
+  /// The places of the values of options that take users.
+  private var usersOfOptions: [Int] = []
 
   /// Reads a command line without the tool's name; nil if it has no known command.
   init?(_ arguments: some Collection<String>, of root: any ParsableCommand.Type) {
@@ -27,15 +31,18 @@ struct CommandWords {
     var isValue = false
     for (index, word) in zip(words.indices, words) {
       if isValue {
+        if Self.optionsWithUsers.contains(options[options.count - 1]) { usersOfOptions.append(index) }
         options.append(word)
         isValue = false
       } else if word == "--" {
+        if index + 1 < words.endIndex { firstPlain = firstPlain ?? index + 1 }
         plain += words[(index + 1)...]
         return
       } else if word.hasPrefix("-"), word != "-", !Self.isNegative(word) {
         options.append(word)
         isValue = withValues.contains(word)
       } else {
+        firstPlain = firstPlain ?? index
         plain.append(word)
       }
     }
@@ -61,6 +68,23 @@ struct CommandWords {
     let hasFormat = line?.options.contains { $0.hasPrefix("--format") } ?? false
     let option = hasFormat ? [] : format.map { ["--format", $0] } ?? []
     return (["usertool"] + words + option).map { $0.shellWord() }.joined(separator: " ")
+  }
+
+  private static let optionsWithUsers = ["--about", "--users"]
+
+  /// A command line in which negative ids are written so that the parser does not read them as options: `id:-5`, and `--about=-5`.
+  static func withReadableIDs(_ words: [String], of root: any ParsableCommand.Type) -> [String] {
+    guard words.contains(where: { $0.starts(with: /-[0-9]/) }), let line = CommandWords(words, of: root) else {
+      return words
+    }
+    var words = words
+    if line.takesUser, let place = line.firstPlain, let id = Int64(words[place]), id < 0 {
+      words[place] = UserReference.text(of: User.ID(id))
+    }
+    for place in line.usersOfOptions.reversed() where words[place].starts(with: /-[0-9]/) {
+      words.replaceSubrange(place - 1...place, with: [words[place - 1] + "=" + words[place]])
+    }
+    return words
   }
 
   /// Whether a word is a negative number, which the parser would read as an option.

@@ -4,7 +4,8 @@ import UserStoreText
 
 /// A user on the command line: an id, a name that only one user has, `id:` and an id, or `name:` and a name.
 ///
-/// A negative id, which only other programs assign, is written `id:-5`, because `-5` is an option unless `--` precedes it.
+/// Users who were added on replicas, or by other programs, have negative ids. Messages write them as `id:-5`, because the completions of
+/// shells read `-5` as an option.
 struct UserReference: ExpressibleByArgument, Sendable {
   let text: String
 

@@ -64,12 +64,29 @@ struct Completions {
       let rest = typed.droppingBytes(prefix.utf8.count)
       return names(from: rest, below: rest + Self.end) { prefix + $0 }
     }
-    let offered = names(from: typed, below: typed + Self.end) { UserReference.needsPrefix($0) ? prefix + $0 : $0 }
+    let named = names(from: typed, below: typed + Self.end) { UserReference.needsPrefix($0) ? prefix + $0 : $0 }
+    let offered = named + negativeIDs(typed)
     // Without any typed text, the candidates already include the prefixed names.
     guard !typed.isEmpty, prefix.utf8.starts(with: typed.utf8) else { return offered }
     return [("-", "."), ("0", ":"), ("id:", "id;"), (prefix, "name;")].reduce(offered) { offered, range in
       offered + names(from: range.0, below: range.1) { UserReference.needsPrefix($0) ? prefix + $0 : nil }
     }
+  }
+
+  /// The negative ids once `id:` is typed, since those of users that were added on a replica are long.
+  ///
+  /// None of more than the limit: a shell would insert what the first ones have in common.
+  private func negativeIDs(_ typed: String) -> [String] {
+    guard typed.utf8.starts(with: "id:".utf8) else { return [] }
+    var offered: [String] = []
+    try? read { transaction in
+      try transaction.iterateUsers(matching: Query(limit: Self.limit + 1, showing: [])) { user in
+        guard user.id.rawValue < 0 else { return false }
+        offered.append(UserReference.text(of: user.id))
+        return true
+      }
+    }
+    return offered.count > Self.limit ? [] : offered
   }
 
   /// Sorts after every text with the same beginning.

@@ -25,7 +25,8 @@ struct Correction {
     let words = line.plain
     switch line.command {
     case "list": return list(line)
-    case "index", "unique": return index(line)
+    case "index", "unique": return action(line, of: IndexCommand.Action.allCases.map(\.rawValue))
+    case "sync": return action(line, of: SyncCommand.Action.allCases.map(\.rawValue))
     case "set":
       guard words.count > 1 else { return nil }
       return Correction(words: line.with([words[0]] + assignments(in: words.dropFirst())))
@@ -74,8 +75,7 @@ struct Correction {
   }
 
   /// The command with its own name for the action; nil for an unknown action.
-  private static func index(_ line: CommandWords) -> Correction? {
-    let actions = IndexCommand.Action.allCases.map(\.rawValue)
+  private static func action(_ line: CommandWords, of actions: [String]) -> Correction? {
     guard let word = line.plain.first, !actions.contains(word) else { return nil }
     let synonyms = Arguments.synonyms.merging(["create": "add", "drop": "remove"]) { $1 }
     let meant =

@@ -13,10 +13,16 @@ struct FollowCommand: AsyncParsableCommand {
         usertool follow https://users.example.com --db copy.db --token-file token
         usertool follow http://127.0.0.1:8080 --db copy.db --once
         usertool follow http://127.0.0.1:8080 --db some.db --users 1,7,12
+        usertool follow http://127.0.0.1:8080 --db own.db --write
 
-      The server is userserver --replicas. The first time, the database must be new or empty; it is then a replica for good: \
-      every other write is refused. Other programs can read it at any time. Follows until it is stopped; what fails is tried \
-      again. On a terminal, prints the state in one line; in a pipe, a line of JSON for each new state.
+      The server is userserver --replicas. The first time, the database must be new or empty; it is then a replica for good. \
+      Other programs can read it at any time. Follows until it is stopped; what fails is tried again. On a terminal, prints \
+      the state in one line; in a pipe, a line of JSON for each new state.
+
+      With --write, every program can write to the database, also while nothing follows; what is written is sent to the \
+      server in its order, and accepted or refused. A refused write is taken back; usertool sync lists it until it is \
+      acknowledged. A user who is added here has a negative id, such as -5. Without --write, all other writes are refused, \
+      also if there was a --write before; what was written until then is still sent.
       """)
 
   @Argument(help: "The address of the server.")
@@ -29,7 +35,10 @@ struct FollowCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Follow only the users with these ids.", valueName: "ids"))
   var users: UserIDs?
 
-  @Flag(help: "Stop when the database has everything that the server has.")
+  @Flag(help: "Let programs write to the database, and send what they write to the server.")
+  var write = false
+
+  @Flag(help: "Stop when the database has everything that the server has, and every write is decided.")
   var once = false
 
   @Option(help: ArgumentHelp("Stop after this time with exit code 124: 30s, 500ms, 2m.", valueName: "time"))
@@ -45,21 +54,22 @@ struct FollowCommand: AsyncParsableCommand {
 
   func run() async throws {
     let engine = try SyncEngine.required()
-    let store = try common.open(.createIfMissing)
+    let store = try common.open(.createIfMissing, isWatching: write)
     defer { store.close() }
     do {
       let transport = try engine.connect(address, tokenFile)
-      let replica = try Replica(of: store, from: transport, users: users?.users ?? .all, writes: .none)
+      let replica = try Replica(
+        of: store, from: transport, users: users?.users ?? .all, writes: write ? .queued : .none)
       if let confirm { try replica.confirm(identity: confirm) }
-      let printer = StatePrinter(address, common)
-      replica.state.bindAndFire("usertool") { printer.show($0) }
-      defer { printer.end() }
+      let printer = StatePrinter(address, common, writes: write)
       try await Deadline.run(timeout: timeout?.duration) { [once] in
-        if once { try await replica.catchUp() } else { try await replica.run() }
+        try await printer.follow(replica, of: store) {
+          if once { try await replica.catchUp() } else { try await replica.run() }
+        }
         return once && !Task.isCancelled
       }
     } catch let error as StoreError {
-      throw Failure(error, in: try common.database)
+      throw Failure(error, ofReplica: try common.database)
     } catch let problem as Replica.Problem {
       throw Failure(problem)
     }
@@ -83,63 +93,18 @@ extension Failure {
     case .anotherServer(let identity):
       self.init(.conflict, "\(problem)", hint: "to copy its users in place of the others, add --confirm \(identity)")
     case .newerServer: self.init(.failure, "\(problem)", hint: "update usertool")
-    case .anotherSubject, .damaged, .badRequest: self.init(.failure, "\(problem)")
-    }
-  }
-}
-
-/// Prints the states of a replica: in one line of a terminal, or as lines of JSON.
-final class StatePrinter: Sendable {
-  private let address: String
-  private let isQuiet: Bool
-  private let isLive: Bool
-  private let hasShown = Lock(false)
-
-  init(_ address: String, _ common: CommonOptions) {
-    self.address = address
-    isQuiet = common.quiet
-    isLive = common.format == nil && System.isTerminal(System.standardOutput)
-  }
-
-  func show(_ state: Replica.State) {
-    if !isLive { return Output.print([state.json.description]) }
-    if isQuiet { return }
-    hasShown.withLock { $0 = true }
-    Messages.shared.showProgress(state.text(address))
-  }
-
-  /// Leaves the last state on the terminal.
-  func end() {
-    if hasShown.withLock({ $0 }) { Messages.shared.writeLine("") }
-  }
-}
-
-extension Replica.State {
-  func text(_ address: String) -> String {
-    switch self {
-    case .copying(_, 0): "copying the users of \(address)"
-    case .copying(let done, let count): "copying the users of \(address): \(done) of \(count)"
-    case .following(0): "following \(address): up to date"
-    case .following(let behind): "following \(address): \(behind) revisions behind"
-    case .waiting(let reason, let time):
-      "waiting: \(reason.shown); next attempt in \(max(0, (time - WallClock.milliseconds + 999) / 1_000)) s"
-    case .refused(let problem): "stopped: \("\(problem)".shown)"
+    case .anotherSubject:
+      self.init(.conflict, "\(problem)", hint: "follow with the token of before, or choose another file with --db")
+    case .damaged(let detail):
+      self.init(
+        .badData, detail,
+        hint: "usertool sync discard gives up what was not sent, and usertool check looks for damage of the file")
+    case .badRequest: self.init(.failure, "\(problem)")
     }
   }
 
-  /// The members of a line of JSON.
-  var json: JSON {
-    switch self {
-    case .copying(let done, let count):
-      .object([
-        ("state", .text("copying")), ("done", .integer(Int64(done))), ("of", .integer(Int64(count))),
-      ])
-    case .following(let behind): .object([("state", .text("following")), ("behind", .integer(Int64(behind)))])
-    case .waiting(let reason, let time):
-      .object([
-        ("state", .text("waiting")), ("reason", .text(reason)), ("retry_at", .text(Timestamp(milliseconds: time).utc)),
-      ])
-    case .refused(let problem): .object([("state", .text("refused")), ("reason", .text("\(problem)"))])
-    }
+  /// A failure for an error of a store that is a replica.
+  init(_ error: StoreError, ofReplica database: DatabaseAddress) {
+    if error.code == .corrupt { self.init(.damaged(error.message)) } else { self.init(error, in: database) }
   }
 }

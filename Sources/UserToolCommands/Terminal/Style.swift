@@ -9,6 +9,8 @@ enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
 struct Style: Sendable {
   let isColored: Bool
 
+  static let plain = Style(.never, isTerminal: false)
+
   /// Decides by the option, then NO_COLOR, then CLICOLOR_FORCE, then whether the output is a terminal.
   init(_ choice: ColorChoice, isTerminal: Bool) {
     isColored =

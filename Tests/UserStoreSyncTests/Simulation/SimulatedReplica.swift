@@ -272,7 +272,7 @@ final class SimulatedReplica {
       "UPDATE attributes SET value = \(number)",
       "DELETE FROM attributes WHERE name = 'a'",
       "REPLACE INTO users (id, name) SELECT id, 'replaced\(number)' FROM users LIMIT 1",
-      "INSERT INTO users (id, name) VALUES (-1 - \(number), 'foreign')",
+      "INSERT OR IGNORE INTO users (id, name) VALUES (-1 - \(number), 'foreign')",
       "UPDATE users SET hair_color = 'BAD' WHERE id IN (SELECT id FROM users LIMIT 1)",
     ][kind]
     do { try other.run(statement) } catch {

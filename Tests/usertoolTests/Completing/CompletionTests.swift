@@ -29,6 +29,21 @@ import Testing
     #expect(try offered("get", "id", in: workspace) == ["id:x"])
   }
 
+  @Test func `negative ids are completed after id:, and words after them`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX", "--set", "age=1")
+    try workspace.sqlite("INSERT INTO users (id, name) VALUES (-5, 'minus'), (-4611686018427387904, 'least')")
+    #expect(try offered("rename", "id:-", in: workspace) == ["id:-4611686018427387904", "id:-5"])
+    #expect(try offered("rename", "id:-4", in: workspace) == ["id:-4611686018427387904"])
+    #expect(try offered("rename", "", in: workspace) == ["NIX", "least", "minus"])
+    #expect(try offered("set", "id:-5", "a", in: workspace) == ["age="])
+    // A shell would insert what the first thousand have in common.
+    try workspace.sqlite(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+        + "INSERT INTO users (id, name) SELECT -4000 - i, 'x' FROM n")
+    #expect(try offered("rename", "id:-", in: workspace) == [])
+  }
+
   @Test func `bash completes commands, options, their values, users and attributes`() throws {
     let workspace = try Workspace()
     for name in ["Ann Lee", "Anton", "Zoë", "7"] { try workspace.run("add", name, "--set", "age=1") }
@@ -44,6 +59,7 @@ import Testing
     #expect(try offered("list", "--without", "h", in: workspace) == ["hair_color"])
     #expect(try offered("index", "re", in: workspace) == ["remove"])
     #expect(try offered("index", "add", "a", in: workspace) == ["age"])
+    #expect(try offered("sync", "re", in: workspace) == ["refusals"])
     #expect(try offered("get", "--db", workspace.folder + "/none.db", "A", in: workspace) == [])
     #expect(workspace.bytes(of: "none.db") == nil)
   }

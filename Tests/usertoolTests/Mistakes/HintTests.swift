@@ -27,7 +27,7 @@ import UserStoreText
     "rename Ann O'Hara Smith",
     "remove Zoë Müller --yes", "remove --yes Zoë Müller", "set Ann age 41", "set Ann age = 41 room 7", "set 1 =7",
     "set 1 age= 41 -q", "set --busy-timeout 5s Ann age", "set Ann name=Zoë Müller", "set 1 = 7", "get Zoë Müller",
-    "get Zoë Müller --format json", "get -5", "log -5", "set -5 age=1", "log Zoë Müller --limit 2",
+    "get Zoë Müller --format json", "get 1 -5", "rename 1 -5", "rename -5 -6", "log Zoë Müller --limit 2",
     "watch Zoë Müller --timeout 1ms", "list age>=18", "list --count age>=18 city=Ulm", "list age >= 18",
     "list 18<=age", "list hair_color=redd", "list age!>3", "index rm age", "index ad age", "index create age",
     "get 99", "get Nobody", "get Ann agee", "get id:-5 agee", "get 90 name", "purge minus --yes", "purge Ann --yes",

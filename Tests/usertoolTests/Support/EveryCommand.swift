@@ -32,7 +32,7 @@ enum EveryCommand {
     Line("backup b.db --dry-run"), Line("restore u.db --dry-run"),
     Line("check"), Line("compact --dry-run"), Line("purge 2 --dry-run"), Line("export"), Line("export --format csv"),
     Line("import u.jsonl --dry-run"), Line("follow http://127.0.0.1:9", 4),
-    Line("replicas http://127.0.0.1:9", 1), Line("serve", 1), Line("demo"),
+    Line("replicas http://127.0.0.1:9", 1), Line("sync", 65), Line("sync refusals", 65), Line("serve", 1), Line("demo"),
     Line("completion bash"), Line("man"),
   ]
 

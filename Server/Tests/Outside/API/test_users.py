@@ -233,6 +233,28 @@ class Replacing(TestCase):
         self.assertEqual(server.request("PUT", "/users/78", body, {"If-Match": "*"}).status in (404, 412), True)
 
     @served()
+    def test_a_negative_id_is_an_id_everywhere(self, server):
+        # Users that are added on a replica have one.
+        least = -2**62
+        for identifier in (-5, least):
+            created = server.request("PUT", f"/users/{identifier}", {"name": "NIX", "age": 41}, {"If-None-Match": "*"})
+            self.assertEqual((created.status, created.headers["location"]), (201, f"/users/{identifier}"))
+            self.assertEqual(server.get(f"/users/{identifier}")["name"], "NIX")
+            self.assertEqual(server.patch(identifier, name="Zoë")["user"]["id"], identifier)
+            undone = server.write("POST", f"/changes/{server.get('/about')['revision']}/undo")
+            self.assertEqual(server.get(f"/users/{identifier}")["name"], "NIX", undone)
+            server.post("seen", user=identifier)
+            changes = server.get(at("/changes", user=identifier, after="oldest"), headers={"Accept": "application/json"})["changes"]
+            self.assertEqual({change["user"] for change in changes}, {identifier})
+        listed = server.get(at("/users", where="id<0"))["users"]
+        self.assertEqual([user["id"] for user in listed], [least, -5])
+        first = server.get(at("/users", limit=1))
+        self.assertEqual([user["id"] for user in first["users"]], [least])
+        self.assertEqual([user["id"] for user in server.get(at("/users", after=first["next"]))["users"]], [-5])
+        server.write("DELETE", "/users/-5", headers={"If-Match": "*"})
+        self.assertProblem(server.request("GET", "/users/-5"), 404, "userNotFound")
+
+    @served()
     def test_a_removed_user_is_gone(self, server):
         tag = server.request("POST", "/users", {"name": "NIX"}).headers["etag"]
         removed = server.write("DELETE", "/users/1", headers={"If-Match": tag})

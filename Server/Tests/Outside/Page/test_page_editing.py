@@ -96,6 +96,23 @@ class Editing(BrowserTestCase):
         self.assertEqual(server.get("/users/1"), {"id": 1, "name": "Chloe", "hair_color": "#c0c0c0", "age": 41})
 
     @served()
+    def test_a_user_with_a_negative_id(self, server):
+        # As users have that are added on a replica; it is not exact as a number of JavaScript.
+        identifier = -2**62 + 1
+        server.request("PUT", f"/users/{identifier}", {"name": "NIX"}, {"If-None-Match": "*"})
+        page = self.open(server)
+        self.assertEqual(page.users, [str(identifier)])
+        page.save(identifier, "name", "Zoë")
+        self.assertEqual(server.get(f"/users/{identifier}")["name"], "Zoë")
+        page.go(f"{server.url}/log?user={identifier}#token={server.token}")
+        page.wait(f"document.querySelectorAll('.log-row[data-user=\"{identifier}\"]').length > 1", "the log has the changes")
+        page.go(f"{server.url}/#token={server.token}")
+        page.press(f'tr[data-user="{identifier}"] button[aria-label="Remove user {identifier}"]')
+        page.wait(f"document.getElementById('notice').innerText.includes('Removed user {identifier}')")
+        self.assertProblem(server.request("GET", f"/users/{identifier}"), 404, "userNotFound")
+        self.assertQuiet()
+
+    @served()
     def test_an_editor_on_a_removed_row(self, server):
         fill(server)
         page = self.open(server)

@@ -76,7 +76,15 @@ struct Entry {
   ///   - listener: The listener that received the change; null for none, nil to omit the field.
   /// - Returns: The record.
   func record(at cursor: Cursor?, isLast: Bool, listener: StoredValue?) -> Record {
-    var record = Record(fields: Change.fields(of: cursor, isLast: isLast))
+    var record = self.record
+    record.fields = Change.fields(of: cursor, isLast: isLast) + record.fields
+    if let listener { record.fields.append(("listener", listener)) }
+    return record
+  }
+
+  /// The line without what its set adds.
+  var record: Record {
+    var record = Record(fields: [])
     if let event {
       record.fields += event.fields
       record.aliases = ["attribute": "event", "new": "payload"]
@@ -84,7 +92,6 @@ struct Entry {
       record.fields += Change.fields(operation.rawValue, of: user, attribute, old: old, new: new, at: milliseconds)
     }
     record.isPurged = isPurged
-    if let listener { record.fields.append(("listener", listener)) }
     return record
   }
 }

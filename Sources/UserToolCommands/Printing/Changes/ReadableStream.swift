@@ -46,10 +46,31 @@ struct ReadableStream {
   private func header(_ group: [Entry], at cursor: Cursor?) -> String {
     let time = Timestamp(milliseconds: group[0].milliseconds)
     let revision = cursor.map { "rev \($0.revision)" } ?? "dry run"
+    let parts = [style.bold(revision), style.dim(showsDate ? time.local : time.localTime), text(of: group)]
+    return parts.joined(separator: "  ")
+  }
+
+  /// The changes of a group: `user 1  name "NIX" → "Zoë"`.
+  private func text(of group: [Entry]) -> String {
     let changes = Self.label(group[0].operation) + group.map { text(of: $0) }.joined(separator: ", ")
     let user = group[0].user.map { ["user \($0)"] } ?? []
-    let parts = [style.bold(revision), style.dim(showsDate ? time.local : time.localTime)] + user + [changes]
-    return parts.joined(separator: "  ")
+    return (user + [changes]).joined(separator: "  ")
+  }
+
+  /// Changes in one line without colors: `user 1  name "NIX" → "Zoë"; user 2  removed: name "x"; and 7 more`.
+  static func summary(of entries: [Entry], atMost limit: Int) -> String {
+    var stream = ReadableStream(.plain, nameColumns: 0, showsDate: false)
+    var texts: [String] = []
+    for entry in entries.prefix(limit) {
+      if !stream.takes(entry) {
+        texts.append(stream.text(of: stream.group))
+        stream.group = []
+      }
+      stream.group.append(entry)
+    }
+    if !stream.group.isEmpty { texts.append(stream.text(of: stream.group)) }
+    if entries.count > limit { texts.append("and \(entries.count - limit) more") }
+    return texts.joined(separator: "; ")
   }
 
   private func line(_ entry: Entry, for standIn: StandIn) -> String {

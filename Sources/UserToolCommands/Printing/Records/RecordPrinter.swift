@@ -41,15 +41,15 @@ struct RecordPrinter {
     output.flush()
   }
 
-  /// Adds a record; `plain` replaces it in the plain format.
-  mutating func print(_ record: Record, plain: Record? = nil) {
+  /// Adds a record; `plain` replaces it in the plain format, and `json` in those of JSON.
+  mutating func print(_ record: Record, plain: Record? = nil, json: JSON? = nil) {
     defer { count += 1 }
     switch format {
     case .table: collected.append(record)
     case .plain:
       output.writeLine(plain?.plain(isTerminal: isTerminal) ?? record.plain(columns, isTerminal: isTerminal))
-    case .jsonl: output.write(record.json.bytes + [0x0A])
-    case .json: output.writeElement(record.json)
+    case .jsonl: output.write((json ?? record.json).bytes + [0x0A])
+    case .json: output.writeElement(json ?? record.json)
     case .csv:
       guard let columns else { return collected.append(record) }
       if count == 0 { printCSVHeader(columns) }

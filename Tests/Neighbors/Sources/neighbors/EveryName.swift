@@ -20,6 +20,7 @@ enum EveryName {
   static let types: [Any.Type] = [
     DirectTransport.self, Replica.self, Replica.Problem.self, Replica.State.self, Replica.Users.self,
     Replica.Writes.self, Replica.Pending.self, Replica.Refusal.self, Replica.Refusal.Reason.self, Replica.Refusals.self,
+    Replica.Status.self,
     SyncAnswer.self, SyncRequest.self, SyncResponse.self, SyncServer.self, SyncServer.Token.self, SyncService.self,
     SyncService.ReplicaInfo.self, SyncService.ReplicaInfo.State.self, SyncService.Turn.self,
     (any SyncTransport).self,

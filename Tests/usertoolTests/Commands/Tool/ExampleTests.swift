@@ -28,6 +28,10 @@ import Testing
     """,
     "completion": "mkdir -p .zfunc .config/fish/completions", "rename-attribute": "usertool set 7 mail=x -q",
     "undo": "usertool rename 7 Zoe -q",
+    "sync": """
+    usertool follow http://127.0.0.1:9 --db copy.db --write --timeout 1ms -q > /dev/null; usertool add Zoë --db copy.db -q
+    sqlite3 copy.db "INSERT INTO userstore_refusals VALUES (12, 1, 1, 'conflict', NULL)"
+    """,
     "init": "sqlite3 \"$USERTOOL_DB\" .dump | sqlite3 copy.db; unset USERTOOL_DB",
   ]
 

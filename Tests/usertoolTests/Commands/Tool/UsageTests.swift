@@ -6,7 +6,8 @@ import UserStore
   private static let commands = [
     "init", "add", "get", "list", "rename", "rename-attribute", "set", "remove", "watch", "log", "undo", "consumers",
     "listeners",
-    "backup", "restore", "check", "compact", "purge", "export", "import", "demo", "completion", "man",
+    "backup", "restore", "check", "compact", "purge", "export", "import", "follow", "sync",
+    "replicas", "demo", "completion", "man",
   ]
 
   @Test func `the help of each command starts with examples and fits into 80 columns`() throws {

@@ -5,7 +5,7 @@ import UserStore
 
 @testable import UserToolCommands
 
-/// Users with negative ids, which only other programs add.
+/// Users with negative ids, which are added on replicas, or by other programs.
 @Suite(.bounded) struct `Negative ids` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
@@ -14,7 +14,7 @@ import UserStore
     return workspace
   }
 
-  @Test(arguments: ["id:-5", "-- -5", "minus"])
+  @Test(arguments: ["id:-5", "-5", "-- -5", "minus"])
   func `every command takes such a user`(user: String) throws {
     let lines = [
       "get @", "get @ name", "listeners @", "log @", "watch --timeout 1ms @", "rename @ plus", "set @ age=1",
@@ -42,10 +42,23 @@ import UserStore
     #expect(try workspace.run("list", "--where", "id=-5", "--count").output == "0\n")
   }
 
-  @Test func `the hint for a negative id is accepted, and so are those that name one`() throws {
+  @Test func `an option can precede such a user, and take one`() throws {
     let workspace = try makeWorkspace()
-    let wrong = try workspace.run("get", "-5")
-    #expect(wrong.status == 64 && wrong.errors.hasSuffix("did you mean: usertool get id:-5\n"), "\(wrong)")
+    for line in [
+      "--format plain get -5 name", "get --format plain -5 name", "log --limit 5 -5", "rename --expect minus -5 minus",
+      "post seen --about -5", "post seen --about=-5", "set --unset age -5", "list --where id=-5",
+    ] {
+      let outcome = try workspace.finish(["sh", "-c", "'\(Workspace.tool)' \(line)"])
+      #expect(outcome.status == 0, "\(line): \(outcome)")
+    }
+    let events = try workspace.run("log", "-5", "--limit", "2", "--format", "jsonl").lines
+    #expect(events.count == 2 && events.allSatisfy { $0.contains(#""user":-5,"#) }, "\(events)")
+  }
+
+  @Test func `a hint that names a negative id is accepted`() throws {
+    let workspace = try makeWorkspace()
+    let wrong = try workspace.run("rename", "-5", "-6")
+    #expect(wrong.status == 64 && wrong.errors.hasSuffix("did you mean: usertool rename id:-5 -- -6\n"), "\(wrong)")
     let lacking = try workspace.run("get", "id:-5", "age")
     #expect(lacking.status == 3 && lacking.errors.hasSuffix("usertool get id:-5 shows all attributes\n"), "\(lacking)")
     let existing = try workspace.run("purge", "minus", "--yes")
@@ -59,8 +72,7 @@ import UserStore
 
   @Test(arguments: [
     ("add -5", "add -- -5"), ("rename 1 -5", "rename 1 -- -5"), ("get 1 -5", "get 1 -- -5"),
-    ("import -5", "import -- -5"), ("set -5 a=1", "set id:-5 a=1"), ("set --unset a -5 -q", "set id:-5 --unset a -q"),
-    ("rename -5 -6 -q", "rename id:-5 -q -- -6"), ("log -5 --limit 2", "log id:-5 --limit 2"),
+    ("import -5", "import -- -5"), ("rename -5 -6 -q", "rename id:-5 -q -- -6"),
     ("index add -5", "index add -- -5"), ("backup -5 --force", "backup --force -- -5"), ("add Zoë -5", "add 'Zoë -5'"),
   ]) func `a negative number is an id only where a user is expected`(line: String, meant: String) throws {
     let workspace = try makeWorkspace()
