@@ -268,7 +268,7 @@ final class SimulatedReplica {
     let statement = [
       "UPDATE users SET name = 'foreign\(number)' WHERE id IN (SELECT id FROM users LIMIT 2)",
       "DELETE FROM users WHERE id IN (SELECT id FROM users ORDER BY id DESC LIMIT 1)",
-      "INSERT INTO attributes (user_id, name, value) SELECT id, 'foreign\(number)', \(number) FROM users LIMIT 2",
+      "INSERT OR REPLACE INTO attributes (user_id, name, value) SELECT id, 'foreign\(number)', \(number) FROM users LIMIT 2",
       "UPDATE attributes SET value = \(number)",
       "DELETE FROM attributes WHERE name = 'a'",
       "REPLACE INTO users (id, name) SELECT id, 'replaced\(number)' FROM users LIMIT 1",
