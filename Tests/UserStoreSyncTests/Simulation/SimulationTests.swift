@@ -37,7 +37,7 @@ import UserStore
       await Task.yield()
       do {
         _ = try await Self.history(seed, fault: fault, writes: fault.writes, steps: fault.writes ? 60 : 150)
-      } catch where error is Wrong || StoreError.Code.corrupt ~= error {
+      } catch let error where error is Wrong || StoreError.Code.corrupt ~= error {
         // The judge has noticed it, or the replica, which says that its file is damaged.
         print("\(fault.rawValue): seed \(seed): \("\(error)".prefix(200))")
         return

@@ -132,7 +132,7 @@ import UserStoreSync
       INSERT INTO userstore_refusals SELECT max(seq), max(seq) - 29, 1, 'forbidden', NULL FROM changes
       """)
     let text = try workspace.run("sync", "refusals").output
-    #expect(text.contains("\tforbidden\t\tuser 1  a1 null → \"x\", ") && text.hasSuffix("; and 10 more\n"), "\(text)")
+    #expect(text.contains("\tforbidden\t\tuser 1  a1 (none) → \"x\", ") && text.hasSuffix("; and 10 more\n"), "\(text)")
     let json = try workspace.run("sync", "refusals", "--format", "json").output
     #expect(json.components(separatedBy: #""op":"update""#).count == 31, "\(json)")
   }
