@@ -8,6 +8,7 @@ ALTER TABLE userstore_replica ADD COLUMN writes INTEGER NOT NULL DEFAULT 0;    -
 ALTER TABLE userstore_replica ADD COLUMN subject TEXT;                         -- whom the server knows the replica as; null before its first answer
 ALTER TABLE userstore_replica ADD COLUMN next INTEGER NOT NULL DEFAULT 1;      -- the number of the next set that is sent under `producer`
 ALTER TABLE userstore_replica ADD COLUMN answered TEXT;                        -- the server's cursor with results that the cursor has not reached
+ALTER TABLE userstore_replica ADD COLUMN target TEXT;                          -- the server's cursor with a purge that has already taken values here
 
 -- The sets that the server has to decide, in their order.
 CREATE TABLE userstore_outbox (

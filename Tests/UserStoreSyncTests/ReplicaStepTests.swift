@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UserStore
 
@@ -25,10 +26,12 @@ import UserStore
     return try await next()
   }
 
-  /// Lets the server answer now, and applies the answer.
-  @discardableResult private func take(_ step: ReplicaStep) async throws -> ReplicaOutcome {
+  /// Lets the server answer now, with at most so many sets, and applies the answer.
+  @discardableResult private func take(_ step: ReplicaStep, sets: Int = .max) async throws -> ReplicaOutcome {
     guard case .ask(let request) = step.action else { return try await store.write { try step.install(in: &$0) } }
-    let body = try await fixture.service.answer(request, for: .all).body
+    var limits = SyncService.Limits()
+    limits.sets = sets
+    let body = try await SyncService(server, limits).answer(request, for: .all).body
     let answer = try await ReplicaAnswer(SyncResponse(status: 200, body: body), to: request)
     return try await store.write { try step.apply(answer, in: &$0) }
   }
@@ -66,5 +69,64 @@ import UserStore
     // The parts of the set, and then the installation.
     #expect(steps.count > 2)
     #expect(try await store.value(number, of: ids[0]) == 2_500)
+  }
+
+  // MARK: Purges
+
+  private static let number = Attribute<Int>("number")
+
+  /// Sets a number, removes and purges the user, and returns the server's file of before the removal.
+  private func purge(_ id: User.ID) async throws -> UserStore {
+    try await server.write { try $0.set(Self.number, of: id, to: 7) }
+    try PlainConnection(fixture.folder + "/server.db").run(
+      "VACUUM INTO ?", [.text(Array("\(fixture.folder)/older.db".utf8))])
+    try await server.write { try $0.remove(id) }
+    try await server.purge(id)
+    return try fixture.open("older")
+  }
+
+  /// Follows an older file, which takes the place of the server's.
+  private func catchUp(with older: UserStore) async throws {
+    try await older.write { _ = try $0.add(name: "later") }
+    try await UserStoreSync.Replica(
+      of: store, from: DirectTransport(to: try SyncService(older)), users: .all, writes: .none
+    ).catchUp()
+    #expect(try await store.users() == older.users())
+  }
+
+  @Test func `values that a purge had taken come back if the server loses the purge`() async throws {
+    let id = try await server.write { try $0.add(name: "NIX") }
+    try await replica(.all).catchUp()
+    let older = try await purge(id)
+    // The page ends before the purge, and lacks the value.
+    try await take(next(), sets: 1)
+    #expect(try await store.user(id) != nil)
+    #expect(try await store.value(Self.number, of: id) == nil)
+    try await catchUp(with: older)
+  }
+
+  @Test func `a copy ends only after a purge that has taken its values`() async throws {
+    let id = try await server.write { try $0.add(name: "NIX") }
+    _ = try replica(.all)
+    try await take(next())
+    try await server.write { try $0.rename(id, to: "renamed") }
+    try await take(next())
+    let older = try await purge(id)
+    // Through the cursor of the users, and one set more, which lacks the value.
+    try await take(next(), sets: 2)
+    #expect(try await next().copy != nil)
+    try await catchUp(with: older)
+  }
+
+  @Test func `a page whose values were purged is not taken if it was cut off`() async throws {
+    let id = try await server.write { try $0.add(name: "NIX") }
+    try await replica(.all).catchUp()
+    _ = try await purge(id)
+    let step = try await next()
+    guard case .ask(let request) = step.action else { throw Wrong("a copy has begun") }
+    let bytes = try await fixture.service.answer(request, for: .all).body
+    #expect(try ChangesPage(bytes).target != nil)
+    let end = try #require(bytes.dropLast().lastIndex(of: 0x0A))
+    #expect(throws: SyncFailure.self) { try ChangesPage(Array(bytes[...end])) }
   }
 }

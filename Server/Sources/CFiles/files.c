@@ -48,6 +48,9 @@ static const struct page_file files[] = {
     {"connection/journals.js", (const char[]){
 #embed "../userserver/Page/Files/connection/journals.js" suffix(, 0)
      }},
+    {"connection/outbox.js", (const char[]){
+#embed "../userserver/Page/Files/connection/outbox.js" suffix(, 0)
+     }},
     {"connection/polled-list.js", (const char[]){
 #embed "../userserver/Page/Files/connection/polled-list.js" suffix(, 0)
      }},

@@ -125,8 +125,22 @@ struct ChangesPage {
       }
     }
     // Cut off: the whole sets are taken, the rest comes again.
-    guard !sets.isEmpty else { throw SyncFailure("the answer was cut off") }
+    guard !sets.isEmpty, !hasPurgedValues else { throw SyncFailure("the answer was cut off") }
     rest = []
+  }
+
+  /// The end of the log, if a purge there may have taken values of the page: it must be reached before the records are the server's.
+  var target: Cursor? { hasPurgedValues ? head : nil }
+
+  private var hasPurgedValues: Bool {
+    (sets.map(\.rows) + [rest]).contains { rows in
+      rows.contains { row in
+        switch row {
+        case .added(_, _, .null), .updated(_, _, old: .null, new: .null): true
+        default: false
+        }
+      }
+    }
   }
 }
 

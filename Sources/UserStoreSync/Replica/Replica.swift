@@ -212,7 +212,7 @@ public final class Replica: Sendable {
   /// - Throws: `CancellationError`.
   public func caughtUp(to cursor: UserStore.Cursor) async throws {
     for await position in position.listenable.values {
-      if let position, position.epoch == cursor.epoch, position.revision >= cursor.revision { return }
+      if let position, position.includes(cursor) { return }
     }
     throw CancellationError()
   }

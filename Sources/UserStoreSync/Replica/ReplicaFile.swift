@@ -14,6 +14,10 @@ struct ReplicaFile {
   var takesWrites: Bool
   /// The server's cursor with results that `cursor` has not reached.
   var answered: Cursor?
+  /// The end of the server's log when values arrived that a purge had taken, until `cursor` has reached it.
+  ///
+  /// Until then the records here are those of no place in the log: they have the user, and lack these values.
+  var target: Cursor?
   /// The ids of a subset, as they are stored; nil for all users.
   var users: String?
   var grant: String?
@@ -45,7 +49,8 @@ struct ReplicaFile {
   private static let select = SQL(
     "read the replica",
     """
-    SELECT address, identity, users, "grant", cursor, part, taken, seen_nonce, seen_epoch, producer, subject, next, writes, answered
+    SELECT address, identity, users, "grant", cursor, part, taken, seen_nonce, seen_epoch, producer, subject, next, writes, answered,
+      target
     FROM userstore_replica
     """)
   private static let selectCopy = SQL(
@@ -54,7 +59,7 @@ struct ReplicaFile {
 
   /// - Throws: `StoreError.Code.schemaChanged` if the file has no row, or one that this version did not write.
   init(_ tables: PartTables) throws(StoreError) {
-    guard let row = try tables.first(Self.select, columns: 14) else {
+    guard let row = try tables.first(Self.select, columns: 15) else {
       throw StoreError(.schemaChanged, "the table “userstore_replica” was changed: it has no row")
     }
     address = String(storedValue: row[0]) ?? ""
@@ -62,7 +67,7 @@ struct ReplicaFile {
     (cursor, part) = (try Cursor(stored: row[4]), try Cursor(stored: row[5]))
     taken = Cursor(epoch: row[8].int64 ?? 0, revision: row[6].int64 ?? 0, nonce: row[7].int64 ?? 0)
     (producer, subject, next) = (row[9].int64 ?? 0, String(storedValue: row[10]), row[11].int64 ?? 1)
-    (takesWrites, answered) = (row[12].int64 == 1, try Cursor(stored: row[13]))
+    (takesWrites, answered, target) = (row[12].int64 == 1, try Cursor(stored: row[13]), try Cursor(stored: row[14]))
     guard let copy = try tables.first(Self.selectCopy, columns: 9) else { return }
     self.copy = Copy(
       id: copy[0].int64 ?? 0, grant: String(storedValue: copy[1]), position: try Cursor(stored: copy[2]),
@@ -70,6 +75,9 @@ struct ReplicaFile {
       target: try Cursor(stored: copy[5]),
       done: Int(copy[6].int64 ?? 0), count: Int(copy[7].int64 ?? 0))
   }
+
+  /// The cursor that the server's log must have, besides that of the replica, for the next page to be applied.
+  var toBeVerified: Cursor? { target ?? answered }
 
   /// The ids of the subset; nil for all users.
   var ids: [Int64]? { users.map { text in text.split(separator: ",").compactMap { Int64($0) } } }
@@ -108,7 +116,7 @@ struct ReplicaStep: Sendable {
   /// `push` is what there is to send: nothing before the first copy, nor before the result of what was sent last is reached.
   init?(_ file: ReplicaFile, wait: Int, push: Push? = nil) {
     users = file.users
-    let mayPush = file.copy == nil && file.cursor != nil && file.answered == nil
+    let mayPush = file.copy == nil && file.cursor != nil && file.toBeVerified == nil
     self.push = mayPush ? push : nil
     if let push = self.push {
       (copy, progress) = (nil, nil)
@@ -120,7 +128,7 @@ struct ReplicaStep: Sendable {
       let waits = file.part == nil ? wait : 0
       action = .ask(
         SyncRequest(
-          .changes(after: cursor, part: file.part, also: file.answered, wait: waits), users: file.ids,
+          .changes(after: cursor, part: file.part, also: file.toBeVerified, wait: waits), users: file.ids,
           producer: file.producer))
       (self.copy, progress) = (nil, nil)
       return
@@ -187,4 +195,9 @@ extension StoredValue {
 
   init(_ text: String?) { self = text.map { .text($0) } ?? .null }
   init(_ number: Int64?) { self = number.map { .integer($0) } ?? .null }
+}
+
+extension Cursor {
+  /// Whether the log through here has that place too, if both are of one log.
+  func includes(_ other: Cursor) -> Bool { epoch == other.epoch && revision >= other.revision }
 }

@@ -51,6 +51,7 @@ extension ReplicaTransaction {
     // Nothing of a copy is visible, so that a part of a set can be applied.
     file.copy?.position = page.cursor
     file.copy?.part = page.part
+    if let target = page.target { file.copy?.target = target }
   }
 
   private func stage(_ row: SyncRow) throws(StoreError) {

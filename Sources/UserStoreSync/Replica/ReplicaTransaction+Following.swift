@@ -25,7 +25,7 @@ extension ReplicaTransaction {
       try beginCopy()
       return false
     }
-    hasVerifiedAnswer = file.answered != nil
+    hasVerifiedAnswer = file.target == nil && file.answered != nil
     var hasPurged = false
     for (rows, cursor, origin) in page.sets {
       try pull(cursor, origin: origin) { own throws(StoreError) in
@@ -40,6 +40,7 @@ extension ReplicaTransaction {
       file.part = nil
     }
     file.cursor = page.cursor
+    if let target = page.target ?? file.target { file.target = page.cursor.includes(target) ? nil : target }
     try settle()
     if let part = page.part {
       for row in page.rest { try store(row) }

@@ -99,7 +99,7 @@ extension ReplicaTransaction {
     guard let result = set.result else { return false }
     if set.isEchoed || Replica.Refusal.Reason(result)?.isFinal == true { return true }
     guard hasVerifiedAnswer, let answered = file.answered, let cursor = file.cursor else { return false }
-    return answered.epoch == cursor.epoch && answered.revision <= cursor.revision
+    return cursor.includes(answered)
   }
 
   // MARK: Showing

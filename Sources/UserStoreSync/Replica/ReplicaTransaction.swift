@@ -17,7 +17,8 @@ struct ReplicaTransaction {
     "write to the replica",
     """
     UPDATE userstore_replica SET writing = 0, address = ?1, identity = ?2, users = ?3, "grant" = ?4, cursor = ?5, part = ?6,
-      taken = ?7, seen_nonce = ?8, seen_epoch = ?9, producer = ?10, subject = ?11, next = ?12, writes = ?13, answered = ?14
+      taken = ?7, seen_nonce = ?8, seen_epoch = ?9, producer = ?10, subject = ?11, next = ?12, writes = ?13, answered = ?14,
+      target = ?15
     """)
   private static let saveCopy = SQL(
     "write to the replica",
@@ -82,7 +83,8 @@ struct ReplicaTransaction {
       Self.save, .text(file.address), StoredValue(file.identity), StoredValue(file.users), StoredValue(file.grant),
       StoredValue(file.cursor?.description), StoredValue(file.part?.description), .integer(end.revision.rawValue),
       .integer(end.nonce), .integer(end.epoch), .integer(file.producer), StoredValue(file.subject), .integer(file.next),
-      .integer(file.takesWrites ? 1 : 0), StoredValue(file.answered?.description))
+      .integer(file.takesWrites ? 1 : 0), StoredValue(file.answered?.description),
+      StoredValue(file.target?.description))
     guard let copy = file.copy else { return }
     try tables.run(
       Self.saveCopy, StoredValue(copy.grant), StoredValue(copy.position?.description), StoredValue(copy.last),
@@ -104,7 +106,7 @@ struct ReplicaTransaction {
     (file.copy, file.part) = (ReplicaFile.Copy(id: id), nil)
     // The sets are sent again, and the server knows which of them it has.
     try outbox.forgetResults()
-    file.answered = nil
+    (file.answered, file.target) = (nil, nil)
   }
 
   // MARK: Sets

@@ -15,6 +15,7 @@ extension Fault {
   func alter(_ plain: PlainConnection, since then: ReplicaTables, _ answer: ReplicaAnswer?, isKilled: Bool) throws {
     let now = try ReplicaTables(plain)
     switch self {
+    case .purgesNotVerified: try plain.run("UPDATE userstore_replica SET target = NULL")
     case .pullWithoutTakingIn: try takeInAgain(plain, then, answer)
     case .foreignRowsJoin: try joinForeignRows(plain, then, now)
     case .baseKeepsOnlyNames:

@@ -18,6 +18,8 @@ enum Fault: String, CaseIterable {
   case purgesLost
   /// Changes whose values were purged are applied.
   case purgedChangesApplied
+  /// Values that a later purge has taken arrive, and it is not verified that the server's log still has the purge.
+  case purgesNotVerified
   /// Writes past the triggers are not noticed.
   case foreignWritesNotSeen
 
@@ -136,6 +138,7 @@ enum Fault: String, CaseIterable {
     case .pageNotVerified, .targetNotVerified, .decisionsSurviveRestore, .resultsSurviveCopy, .pushDoesNotWait:
       ["restore", "file restore"]
     case .nonceNotCompared, .pushCursorNotVerified, .answeredNotVerified: ["file restore"]
+    case .purgesNotVerified: ["file restore", "erase"]
     case .pageProvesNothing: ["lost sets"]
     case .subsetNotCompared: ["overtaken page"]
     case .copyWithoutCatchingUp, .copyOverOutbox, .copyInParts: ["subset"]

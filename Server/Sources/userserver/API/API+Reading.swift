@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
 import UserStore
+import UserStoreSync
 import UserStoreText
 
 extension API {
@@ -32,8 +33,18 @@ extension API {
         ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
         ("version", JSONText.text(UserStore.version)),
         ("readOnly", "\(settings.isReadOnly)"), ("heartbeat", "\(settings.heartbeat.seconds)"),
-        ("streams", "\(streams.used)"),
+        ("streams", "\(streams.used)"), ("replica", await replica()),
       ]))
+  }
+
+  /// What the database has to send to its own server; null if it is no replica, or one that a version without writes has made.
+  private func replica() async -> String {
+    guard let status = try? await Replica.status(of: store) else { return "null" }
+    return JSONText.object([
+      ("server", JSONText.text(status.address)), ("writes", "\(status.takesWrites)"), ("pending", "\(status.pending)"),
+      ("since", JSONText.text(status.oldestPending.map { Time.text(milliseconds: $0) })),
+      ("refusals", "\(status.refusals)"),
+    ])
   }
 
   func users(_ request: Request) async throws -> Response {

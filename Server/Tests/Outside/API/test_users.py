@@ -10,7 +10,8 @@ class ServerFacts(TestCase):
     def test_about_names_the_store_and_the_end_of_the_log(self, server):
         about = server.get("/about")
         self.assertEqual(
-            list(about), ["store", "path", "revision", "cursor", "users", "version", "readOnly", "heartbeat", "streams"])
+            list(about), ["store", "path", "revision", "cursor", "users", "version", "readOnly", "heartbeat", "streams", "replica"])
+        self.assertIsNone(about["replica"])
         self.assertRegex(about["store"], "^[0-9a-f]+$")
         self.assertEqual(about["path"], server.database)
         self.assertEqual(about["cursor"].split("-")[1], about["store"])

@@ -77,6 +77,8 @@ class Sending(OfflineWritesTestCase):
                         break
             finally:
                 process.send_signal(signal.SIGINT)
+                # Without a reader, it would end with the next line that it prints.
+                process.communicate()
         self.assertEqual(process.returncode, 130)
 
     @served("--replicas")

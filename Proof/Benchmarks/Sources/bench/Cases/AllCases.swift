@@ -3,6 +3,6 @@ func allCases(_ effort: Effort) -> [Case] {
   [
     HubDelivery.cases, HubChurn.cases, HubMemory.cases, Write.cases, Latency.cases, Concurrency.cases, Read.cases,
     OwnTables.cases, Log.cases, Lists.cases, ListOneRow.cases, ListsMillion.cases, Scale.cases, WholeProcess.cases,
-    Replicas.cases,
+    Replicas.cases, OfflineWrites.cases,
   ].flatMap { $0(effort) }
 }

@@ -47,7 +47,7 @@ enum Replicas {
       Case(
         name: "replicas/latency",
         operation: "from the end of the write's closure to a listener of another process, normal",
-        contenders: [listening(nil), listening(userserver)]),
+        contenders: [listening(nil), listening(userserver), listening(userserver, toReplica: true)]),
       Case(
         name: "replicas/many",
         operation: "from the end of the write's closure to a listener, normal",
@@ -156,16 +156,22 @@ enum Replicas {
     }
   }
 
-  private static func listening(_ userserver: String?) -> Contender {
-    Contender(name: userserver == nil ? "a listener with the same file" : "a listener at a replica") { folder in
+  /// A listener of another process; the writer writes to the server's file, or to a replica.
+  private static func listening(_ userserver: String?, toReplica: Bool = false) -> Contender {
+    let names = [
+      "a listener with the same file", "a listener at a replica", "a listener at a replica, of a write at another",
+    ]
+    return Contender(name: names[userserver == nil ? 0 : toReplica ? 2 : 1]) { folder in
       let store = try Fixture.store(in: folder, users: 1, .normal)
       let server = try userserver.map { try Server($0, at: folder + "/users.db") }
+      let writer = try server.flatMap { try toReplica ? Writer(at: folder + "/writer.db", of: $0) : nil }
       var copies = 0
       return .latencies { count in
         copies += 1
         let follower =
           try server.map { try Follower(.replica, path: folder + "/copy\(copies).db", $0.address) }
           ?? Follower(.userstore, path: folder + "/users.db")
+        let store = writer?.store ?? store
         for _ in 0..<count {
           try store.write { _ = try $0.rename(user, to: Stamp.now()) }
           Thread.sleep(forTimeInterval: 0.01 * .random(in: 0.75...1.25))
@@ -173,6 +179,24 @@ enum Replicas {
         try store.write { _ = try $0.rename(user, to: Stamp.end) }
         return try follower.ages()
       }
+    }
+  }
+
+  /// A replica of this process that runs, and is written to.
+  private final class Writer {
+    let store: UserStore
+    private let running: Task<Void, any Error>
+
+    init(at path: String, of server: Server) throws {
+      store = try Fixture.open(path, .normal)
+      let replica = try Replica(of: store, from: SyncServer(server.address), users: .all, writes: .queued)
+      try Waiting.run { try await replica.catchUp() }
+      running = Task { try await replica.run() }
+    }
+
+    deinit {
+      running.cancel()
+      store.close()
     }
   }
 

@@ -9,6 +9,7 @@ import { inNextFrame } from "./shared/frames.js";
 import { integer } from "./shared/json.js";
 import { LogView } from "./log/log-view.js";
 import { Announcer, Notices } from "./shared/notices.js";
+import { Outbox } from "./connection/outbox.js";
 import { PulseView } from "./pulse/pulse-view.js";
 import { Router } from "./router.js";
 import { ScreensView } from "./screens/screens-view.js";
@@ -51,6 +52,7 @@ async function start() {
   token.changes.add(() => stateLine ?? showStart("connecting", "connecting…"));
   app.about = await readAbout(app.api);
   stateLine = new StateLine(app, app.about.isReadOnly);
+  app.outbox = new Outbox(app);
   app.revisionReached = (revision) => revision > stateLine.revision && stateLine.reached(revision);
   app.feed.changes.add((changes) => app.drafts.observeChanges(changes));
   const showRevision = () => {
@@ -79,7 +81,8 @@ async function readAbout(api) {
   for (;;) {
     try {
       const { json } = await api.get("/about");
-      return { path: json.get("path"), isReadOnly: json.get("readOnly") === true, users: integer(json.get("users")) };
+      return { path: json.get("path"), isReadOnly: json.get("readOnly") === true, users: integer(json.get("users")),
+        replica: json.get("replica") };
     } catch (error) {
       showStart("lost", "not connected", error.message);
       await new Promise((resolve) => setTimeout(resolve, retryInterval));
