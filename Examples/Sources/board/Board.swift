@@ -10,9 +10,13 @@ extension Attribute where Value == String {
 /// Shows who is on duty, on a machine that is not the server's: a live list on a replica, which stays there without the network.
 ///
 ///     board https://users.example.com board.db [token]
+///
+/// A line of the standard input changes the status of a user, such as `7 at home`, whether there is a network or not. What the server
+/// refuses is shown, and taken back.
 @main @MainActor final class Board {
   private var people = UserStore.Rows() { didSet { show() } }
   private var connection = "" { didSet { show() } }
+  private var pending = 0 { didSet { show() } }
 
   static func main() async {
     let arguments = CommandLine.arguments
@@ -30,11 +34,43 @@ extension Attribute where Value == String {
     let onDuty = UserStore.Query(where: .status == "on duty", sortedBy: [.ascending(.name)], showing: [.name])
     let list = try await store.list(onDuty)
     list.bindAndFire("people", on: .latestOnMain, owner: self) { board, rows in board.people = rows }
-    let replica = try Replica(of: store, from: server, writes: .none)
+    let replica = try Replica(of: store, from: server, writes: .queued)
     replica.state.bindAndFire("connection", on: .latestOnMain, owner: self) { board, state in
       board.connection = Self.text(state)
     }
+    replica.pending.bindAndFire("pending", on: .latestOnMain, owner: self) { board, count in board.pending = count }
+    let tasks = [
+      Task { for await line in Self.lines { await Self.change(line, in: store) } },
+      Task { for try await refusal in replica.refusals { try await Self.show(refusal) } },
+    ]
+    defer { for task in tasks { task.cancel() } }
     try await replica.run()
+  }
+
+  /// The lines of the standard input; a thread waits for them.
+  private static var lines: AsyncStream<String> {
+    AsyncStream { continuation in
+      Thread.detachNewThread {
+        while let line = readLine() { continuation.yield(line) }
+        continuation.finish()
+      }
+    }
+  }
+
+  /// Sets the status of a user: `7 at home`.
+  private static func change(_ line: String, in store: UserStore) async {
+    let words = line.split(separator: " ", maxSplits: 1)
+    guard words.count == 2, let id = Int64(words[0]) else { return say("write an id and a status: 7 at home") }
+    do { try await store.write { try $0.set(.status, of: UserStore.User.ID(id), to: String(words[1])) } } catch {
+      say("error: \(error)")
+    }
+  }
+
+  /// Shows a refusal once.
+  private static func show(_ refusal: Replica.Refusal) async throws {
+    let users = Set(refusal.changes.map(\.user.description)).sorted().joined(separator: ", ")
+    say("refused (\(refusal.reason.rawValue)): the change of user \(users)")
+    try await refusal.acknowledge()
   }
 
   private static func text(_ state: Replica.State) -> String {
@@ -48,7 +84,8 @@ extension Attribute where Value == String {
   }
 
   private func show() {
-    Self.say("on duty: \(people.compactMap { try? $0.name }.joined(separator: ", ")) (\(connection))")
+    let names = people.compactMap { try? $0.name }.joined(separator: ", ")
+    Self.say("on duty: \(names) (\(connection)\(pending > 0 ? "; \(pending) to send" : ""))")
   }
 
   /// Prints a line at once.

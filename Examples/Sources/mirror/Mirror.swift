@@ -7,7 +7,6 @@ import UserStore
 /// The mirror contains the cursor of the last change set that it has applied; each set and its cursor are written in one
 /// transaction. A kill at any moment therefore neither loses a change nor applies one twice. While another program locks one of
 /// the databases, the mirror waits.
-/// databases locked, the mirror waits.
 @main
 struct Mirror {
   let store: UserStore
