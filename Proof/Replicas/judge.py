@@ -207,8 +207,12 @@ class Log:
         found = database.execute("SELECT nonce FROM changes WHERE seq = ?", (line.last,)).fetchone()
         return found is not None and line.has(line.last, found[0])
 
-    def find(self, epoch, revision, nonce):
-        found = [line for line in reversed(self.timelines) if line.epoch == epoch and line.has(revision, nonce)]
+    def with_place(self, epoch, revision, nonce):
+        """The logs that have a place, the newest first."""
+        return [line for line in reversed(self.timelines) if line.epoch == epoch and line.has(revision, nonce)]
+
+    def find(self, *place):
+        found, revision = self.with_place(*place), place[1]
         # Of a place that a later log has forgotten, an earlier one knows the set.
         return next((line for line in found if revision > line.start), found[0] if found else None)
 
@@ -370,7 +374,9 @@ class Replica(Log):
         if not unit:
             start = revision
             reasons.append("its set is not known")
-        elif before and before[:1] == cursor[:1] and line.has(before[1], before[2]):
+        elif before and before[:1] == cursor[:1] and line.has(before[1], before[2]) and (
+                # An older file, which was compacted before anybody looked, begins at a place of the log that is known from before.
+                revision > before[1] or history.with_place(*cursor)[0].has(before[1], before[2])):
             if revision <= before[1]:
                 yield f"it is not after the set before it, {before[1]}"
                 return

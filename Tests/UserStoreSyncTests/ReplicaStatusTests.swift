@@ -154,4 +154,34 @@ import UserStore
     #expect(try await code { _ = try await Replica.refusals(of: old) } == .schemaTooOld)
     #expect(try await code { _ = try await Replica.discardPending(of: old) } == .schemaTooOld)
   }
+
+  @Test func `a check finds what can no longer be sent, and what is kept for long`() async throws {
+    let store = try fixture.open()
+    let replica = try replica(of: store, writes: .queued)
+    try await replica.catchUp()
+    try await set(8, in: store)
+    _ = try await replica.takeIn()
+    #expect(try await store.check() == [])
+    let plain = try PlainConnection(fixture.folder + "/replica.db", busyTimeout: 10_000)
+    func finding() async throws -> String? {
+      let findings = try await store.check()
+      #expect(findings.count == 1)
+      return findings.first.map { "\($0.severity.rawValue) \($0.kind.rawValue): \($0.message)" }
+    }
+    try plain.run("UPDATE changes SET at = 0 WHERE seq = (SELECT min(first) FROM userstore_outbox)")
+    #expect(
+      try await finding()
+        == "warning log: the log is kept since 1970-01-01T00:00:00.000Z: undecided writes 1, refusals that nobody has acknowledged 0"
+    )
+    try plain.run(
+      "UPDATE changes SET at = \(WallClock.milliseconds) WHERE seq = (SELECT min(first) FROM userstore_outbox)")
+    try plain.run("UPDATE userstore_outbox SET nonce = nonce + 1")
+    #expect(try await finding()?.hasPrefix("problem log: the log lacks changes through revision ") == true)
+    try plain.run("UPDATE userstore_outbox SET nonce = nonce - 1")
+    try plain.run("UPDATE userstore_replica SET seen_nonce = seen_nonce + 1")
+    #expect(try await finding()?.contains("that are to be sent to the server; discard what was not sent") == true)
+    // What has nothing to send copies again.
+    try await Replica.discardPending(of: store)
+    #expect(try await store.check() == [])
+  }
 }

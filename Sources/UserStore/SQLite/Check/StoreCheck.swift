@@ -27,6 +27,7 @@ struct StoreCheck {
       progress(1)
       try checkScratch(of: connection)
       try checkOwnTables(of: connection)
+      try checkOutbox(of: connection)
     } catch {
       guard error.code == .corrupt else { throw error }
       note(.problem, .integrity, error.message)
