@@ -17,7 +17,8 @@ extension UserStore {
       case schema
       /// A trigger of the log is missing or changed: changes made since then are not in the log.
       case trigger
-      /// The log has a gap or malformed rows, or contradicts the tables.
+      /// The log has a gap or malformed rows, contradicts the tables, or lacks what a replica is to send; a warning if a replica keeps it
+      /// for long.
       case log
       /// A stored value cannot be decoded.
       case value
