@@ -50,11 +50,14 @@ extension Outbox {
     SELECT DISTINCT user FROM changes WHERE seq BETWEEN ?1 AND ?2 AND \(changed)
       AND EXISTS (SELECT 1 FROM userstore_outbox_rows AS touched WHERE touched.user = changes.user)
     """)
+  // All three columns of the key: SQLite (3.40) uses only the first one of `(user, attribute, seq) IN (…)`, and would read all rows of
+  // the user for each set.
   private static let deleteRows = SQL(
     "write to the outbox",
     """
-    DELETE FROM userstore_outbox_rows WHERE (user, attribute, seq) IN (
-      SELECT user, \(key), seq FROM changes WHERE seq BETWEEN ?1 AND ?2 AND \(changed) AND \(counts))
+    DELETE FROM userstore_outbox_rows WHERE seq BETWEEN ?1 AND ?2
+      AND user IN (SELECT user FROM changes WHERE seq BETWEEN ?1 AND ?2 AND \(changed))
+      AND attribute IN (SELECT \(key) FROM changes WHERE seq BETWEEN ?1 AND ?2 AND \(changed))
     """)
   private static let deleteUserRows = SQL(
     "write to the outbox", "DELETE FROM userstore_outbox_rows WHERE user = ?1")
