@@ -16,7 +16,7 @@ import UserStore
   init() async throws {
     fixture = try SyncFixture()
     server = fixture.server
-    nix = try await server.write { try $0.add([(.name, .text("NIX")), ("age", .integer(7))]) }
+    nix = try await fixture.addNIX()
   }
 
   private func replica(

@@ -17,7 +17,7 @@ import UserStore
   init() async throws {
     fixture = try SyncFixture()
     server = fixture.server
-    nix = try await server.write { try $0.add([(.name, .text("NIX")), ("age", .integer(7))]) }
+    nix = try await fixture.addNIX()
   }
 
   private func replica(of store: UserStore, _ users: Replica.Users = .all, writes: Replica.Writes) throws -> Replica {
@@ -171,7 +171,7 @@ import UserStore
     try plain.run("UPDATE changes SET at = 0 WHERE seq = (SELECT min(first) FROM userstore_outbox)")
     #expect(
       try await finding()
-        == "warning log: the log is kept since 1970-01-01T00:00:00.000Z: undecided writes 1, refusals that nobody has acknowledged 0"
+        == "warning log: the log is kept since 1970-01-01T00:00:00.000Z for writes that the server has not decided (1) and refusals that nobody has acknowledged (0)"
     )
     try plain.run(
       "UPDATE changes SET at = \(WallClock.milliseconds) WHERE seq = (SELECT min(first) FROM userstore_outbox)")

@@ -126,6 +126,13 @@ import UserStore
     guard case .ask(let request) = step.action else { throw Wrong("a copy has begun") }
     let bytes = try await fixture.service.answer(request, for: .all).body
     #expect(try ChangesPage(bytes).target != nil)
+    // A user without a hair color is none that lacks a value.
+    let cursor = try await server.read { try $0.cursor }
+    try await server.write { _ = try $0.add(name: "Ann") }
+    let added = try await fixture.service.answer(
+      SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 0), users: nil), for: .all
+    ).body
+    #expect(try ChangesPage(added).sets.count == 1 && ChangesPage(added).target == nil)
     let end = try #require(bytes.dropLast().lastIndex(of: 0x0A))
     #expect(throws: SyncFailure.self) { try ChangesPage(Array(bytes[...end])) }
   }

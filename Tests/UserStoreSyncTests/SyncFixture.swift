@@ -18,6 +18,11 @@ final class SyncFixture: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+  /// Adds the server's first user.
+  func addNIX() async throws -> User.ID {
+    try await server.write { try $0.add([(.name, .text("NIX")), ("age", .integer(7))]) }
+  }
+
   /// Opens another store in the folder.
   func open(_ name: String = "replica") throws -> UserStore {
     try UserStore(path: "\(folder)/\(name).db", configuration: SimulatedServer.configuration)

@@ -136,6 +136,8 @@ struct ChangesPage {
     (sets.map(\.rows) + [rest]).contains { rows in
       rows.contains { row in
         switch row {
+        // A user without a hair color has such a row too. If it was purged, so was the name.
+        case .added(_, .hairColor, .null): false
         case .added(_, _, .null), .updated(_, _, old: .null, new: .null): true
         default: false
         }

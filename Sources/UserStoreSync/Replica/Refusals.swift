@@ -84,6 +84,7 @@ struct RefusalTable {
   private static let selectNext = SQL(
     "read the replica",
     "SELECT last, first, reason, detail FROM userstore_refusals WHERE last > ?1 ORDER BY last LIMIT 1")
+  private static let selectCount = SQL("read the replica", "SELECT count(*) FROM userstore_refusals")
   private static let selectNewest = SQL("read the replica", "SELECT max(last) FROM userstore_refusals")
 
   func add(_ set: Outbox.Set, _ result: Decision) throws(StoreError) {
@@ -108,6 +109,8 @@ struct RefusalTable {
     while let entry = try next(after: entries.last?.last ?? .min) { entries.append(entry) }
     return entries
   }
+
+  var count: Int { get throws(StoreError) { Int(try tables.first(Self.selectCount, columns: 1)?[0].int64 ?? 0) } }
 
   /// The last row of the newest one; 0 if there is none.
   var newest: Int64 { get throws(StoreError) { try tables.first(Self.selectNewest, columns: 1)?[0].int64 ?? 0 } }

@@ -40,7 +40,7 @@ extension Replica {
         takesWrites: own.file.takesWrites, isCopying: own.file.copy != nil || own.file.cursor == nil,
         cursor: own.file.cursor, pending: try own.outbox.count + untaken.count,
         oldestPending: try oldest.flatMap { row throws(StoreError) in try own.time(ofRow: row) },
-        refusals: try own.refusals.all().count)
+        refusals: try own.refusals.count)
     }
   }
 

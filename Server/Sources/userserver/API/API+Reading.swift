@@ -33,13 +33,17 @@ extension API {
         ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
         ("version", JSONText.text(UserStore.version)),
         ("readOnly", "\(settings.isReadOnly)"), ("heartbeat", "\(settings.heartbeat.seconds)"),
-        ("streams", "\(streams.used)"), ("replica", await replica()),
+        ("streams", "\(streams.used)"), ("replica", try await replica()),
       ]))
   }
 
   /// What the database has to send to its own server; null if it is no replica, or one that a version without writes has made.
-  private func replica() async -> String {
-    guard let status = try? await Replica.status(of: store) else { return "null" }
+  private func replica() async throws -> String {
+    let status: Replica.Status?
+    do { status = try await Replica.status(of: store) } catch let error as StoreError
+      where [.unsupported, .schemaTooOld].contains(error.code)
+    { status = nil }
+    guard let status else { return "null" }
     return JSONText.object([
       ("server", JSONText.text(status.address)), ("writes", "\(status.takesWrites)"), ("pending", "\(status.pending)"),
       ("since", JSONText.text(status.oldestPending.map { Time.text(milliseconds: $0) })),

@@ -27,7 +27,7 @@ extension StoreCheck {
       let since = Timestamp(milliseconds: row.integer(2)).utc
       check.note(
         .warning, .log,
-        "the log is kept since \(since): undecided writes \(row.integer(0)), refusals that nobody has acknowledged \(row.integer(1))"
+        "the log is kept since \(since) for writes that the server has not decided (\(row.integer(0))) and refusals that nobody has acknowledged (\(row.integer(1)))"
       )
     }
   }

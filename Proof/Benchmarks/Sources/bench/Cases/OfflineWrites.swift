@@ -60,10 +60,11 @@ enum OfflineWrites {
         let replica = try Replica(
           of: store, from: SyncServer("http://127.0.0.1:9"), users: .all, writes: .queued)
         let running = Task { try await replica.run() }
-        defer { running.cancel() }
         while try Program.output("sqlite3", folder + "/copy.db", "SELECT count(*) FROM userstore_outbox")
           != "\(pending + 1)"
         { Thread.sleep(forTimeInterval: 0.01) }
+        running.cancel()
+        try Waiting.run { try await running.value }
       }
       return .passes { count in try write(count, to: store, users) }
     }
