@@ -129,24 +129,24 @@ struct Outbox {
 
   /// The first sets without a result, of one name, up to the size of a request; nil if there is none.
   func push(_ file: ReplicaFile, isSingle: Bool) throws(StoreError) -> Push? {
-    guard let cursor = file.cursor, let identity = file.identity else { return nil }
-    var push: Push?
+    guard let cursor = file.cursor, let identity = file.identity,
+      let producer = try tables.first(Self.selectUnanswered, .integer(.min), columns: 8).map({ Set($0) })?.producer
+    else { return nil }
+    let decided = try tables.first(Self.selectDecided, .integer(producer), columns: 1)?[0].int64 ?? 0
+    var push = Push(
+      identity: identity, subject: file.subject ?? "", producer: producer, cursor: cursor, decided: decided)
     var (size, last) = (0, Int64.min)
+    let setLimit = isSingle ? 1 : Push.setLimit
     while true {
       let sets = try tables.all(Self.selectUnanswered, .integer(last), columns: 8).map { Set($0) }
       for set in sets {
-        if push == nil {
-          let decided = try tables.first(Self.selectDecided, .integer(set.producer), columns: 1)?[0].int64 ?? 0
-          push = Push(
-            identity: identity, subject: file.subject ?? "", producer: set.producer, cursor: cursor, decided: decided)
-        }
-        guard let sofar = push, sofar.producer == set.producer else { return push }
+        guard set.producer == producer else { return push }
         let (origin, rows) = try read(set)
         let bytes = (rows ?? []).reduce(100) { $0 + $1.byteCount }
-        if !sofar.sets.isEmpty, size + bytes > Push.byteLimit { return push }
-        push?.sets.append(Push.Set(number: set.number, nonce: set.nonce, origin: origin, rows: rows))
+        if !push.sets.isEmpty, size + bytes > Push.byteLimit { return push }
+        push.sets.append(Push.Set(number: set.number, nonce: set.nonce, origin: origin, rows: rows))
         size += bytes
-        if isSingle || sofar.sets.count + 1 >= Push.setLimit || size >= Push.byteLimit { return push }
+        if push.sets.count >= setLimit || size >= Push.byteLimit { return push }
       }
       guard let end = sets.last?.last else { return push }
       last = end

@@ -8,7 +8,7 @@ import UserStore
 /// `USERSTORE_HISTORIES` is their number (300, and 100 in which replicas are written), `USERSTORE_SEED` the first seed, and
 /// `USERSTORE_TRACE` prints each step. `USERSTORE_LONG` breaks every rule.
 ///
-/// One test at a time: each keeps a thread of Swift's concurrency pool busy.
+/// One test at a time, on threads that it may keep busy (see `SuiteThreads`).
 @Suite(.serialized) struct SimulationTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let folder =
@@ -24,7 +24,7 @@ import UserStore
     let world = try World(
       seed: seed, in: folder, fault: fault, writes: writes, traces: environment["USERSTORE_TRACE"] != nil)
     defer { world.close() }
-    try await world.run(steps: writes ? 2 * steps : steps)
+    try await withTaskExecutorPreference(SuiteThreads.shared) { try await world.run(steps: writes ? 2 * steps : steps) }
     return world.counts
   }
 
@@ -34,7 +34,6 @@ import UserStore
   @Test(arguments: faults) func `a broken rule is noticed`(_ fault: Fault) async throws {
     // One of some dozens notices the rarest; so many that no choice of seeds misses it.
     for seed in Seed.base..<Seed.base + 2_000 {
-      await Task.yield()
       do {
         _ = try await Self.history(seed, fault: fault, writes: fault.writes, steps: fault.writes ? 60 : 150)
       } catch let error where error is Wrong || StoreError.Code.corrupt ~= error {
@@ -54,7 +53,6 @@ import UserStore
     let count = environment["USERSTORE_HISTORIES"].flatMap { UInt64($0) } ?? (writes ? 100 : 300)
     var (counts, failed): ([String: Int], Int) = ([:], 0)
     for seed in Seed.base..<Seed.base + count {
-      await Task.yield()
       do { counts.merge(try await history(seed, writes: writes), uniquingKeysWith: +) } catch {
         failed += 1
         Issue.record("seed \(seed): \(error)")

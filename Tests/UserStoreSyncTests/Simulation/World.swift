@@ -9,7 +9,7 @@ import UserStore
 /// After every transaction, the judge compares.
 final class World {
   /// A process that has a replica's file open.
-  private final class Process {
+  final class Process {
     let replica: SimulatedReplica
     var store: UserStore
     /// As whom it asks.
@@ -20,7 +20,7 @@ final class World {
     }
   }
 
-  private enum Message {
+  enum Message {
     /// `earlier`: the sets that the server must have decided before those that are sent.
     case request(Process, ReplicaStep, SyncRequest, subject: String, earlier: [Int64])
     /// `restores`: how often the server had been restored when it answered.
@@ -41,28 +41,28 @@ final class World {
 
   /// How a rule is broken in this history, to see that the judge notices.
   let fault: Fault?
-  private var random: SplitMix64
-  private let folder: String
-  private let server: SimulatedServer
-  private var processes: [Process] = []
-  private var messages: [Message] = []
-  private var count = 0
+  var random: SplitMix64
+  let folder: String
+  let server: SimulatedServer
+  var processes: [Process] = []
+  var messages: [Message] = []
+  var count = 0
   private(set) var counts: [String: Int] = [:]
-  private let traces: Bool
-  private var isSettling = false
+  let traces: Bool
+  var isSettling = false
 
   // What happens in this history, and how often.
-  private let loss: Int
-  private let repetition: Int
-  private let hostilities: [String]
-  private let isHuge: Bool
+  let loss: Int
+  let repetition: Int
+  let hostilities: [String]
+  let isHuge: Bool
   /// Whether replicas are written, too.
-  private let writes: Bool
-  private var written = 1_000
+  let writes: Bool
+  var written = 1_000
   /// For whom each row was written.
-  private var authors: [Int64: String] = [:]
+  var authors: [Int64: String] = [:]
   /// The sets that were sent.
-  private var sent: Set<Int64> = []
+  var sent: Set<Int64> = []
 
   init(seed: UInt64, in folder: String, fault: Fault? = nil, writes: Bool, traces: Bool = false) throws {
     self.writes = writes
@@ -87,9 +87,9 @@ final class World {
     self.random = random
   }
 
-  private func say(_ text: @autoclosure () -> String) { if traces { print(text()) } }
+  func say(_ text: @autoclosure () -> String) { if traces { print(text()) } }
 
-  private func note(_ what: String, _ count: Int = 1) { counts[what, default: 0] += count }
+  func note(_ what: String, _ count: Int = 1) { counts[what, default: 0] += count }
 
   // MARK: Running
 
@@ -103,7 +103,7 @@ final class World {
     if writes { note("decided", server.decisions.count) }
   }
 
-  private func judgeEnd(_ process: Process) throws {
+  func judgeEnd(_ process: Process) throws {
     try process.replica.judgePurges(server)
     try process.replica.judgeResults(server)
     let findings = try process.store.check().filter { $0.severity == .problem && $0.kind != .value }
@@ -115,7 +115,7 @@ final class World {
     server.close()
   }
 
-  private func step() async throws {
+  func step() async throws {
     if messages.count > 12 { messages.remove(at: below(messages.count)) }
     if !messages.isEmpty, random.oneIn(2) { return try await deliver() }
     switch below(100) {
@@ -129,10 +129,10 @@ final class World {
     }
   }
 
-  private func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+  func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
   /// The network is whole, and nobody writes: every replica must reach the server.
-  private func settle(turns: Int, mayFail: Bool) async throws {
+  func settle(turns: Int, mayFail: Bool) async throws {
     messages = []
     isSettling = true
     defer { isSettling = false }
@@ -149,7 +149,7 @@ final class World {
 
   // MARK: Replicas
 
-  private func addReplica() throws {
+  func addReplica() throws {
     count += 1
     let path = "\(folder)/replica\(count).db"
     let store = try UserStore(path: path, configuration: SimulatedServer.configuration)
@@ -161,19 +161,19 @@ final class World {
     try replica.judge(server)
   }
 
-  private func subset() -> UserStoreSync.Replica.Users {
+  func subset() -> UserStoreSync.Replica.Users {
     .ids((0..<random.choose(1, 2, 4)).map { _ in User.ID(Int64.random(in: 1...8, using: &random)) })
   }
 
-  private func makeReplica(
+  func makeReplica(
     _ store: UserStore, _ users: UserStoreSync.Replica.Users, _ writes: UserStoreSync.Replica.Writes
   ) throws -> UserStoreSync.Replica {
     try UserStoreSync.Replica(of: store, from: Nowhere(), users: users, writes: writes)
   }
 
-  private func advance(_ process: Process) async throws { try await take(next(process), process) }
+  func advance(_ process: Process) async throws { try await take(next(process), process) }
 
-  private func take(_ step: ReplicaStep?, _ process: Process) async throws {
+  func take(_ step: ReplicaStep?, _ process: Process) async throws {
     guard let step else {
       say("\(process.replica.path) begins")
       return try transaction(process) { try process.store.write { try ReplicaStep.begin(in: &$0) } }
@@ -188,14 +188,14 @@ final class World {
     messages.append(.request(process, step, request, subject: process.subject, earlier: earlier))
   }
 
-  private func next(_ process: Process) throws -> ReplicaStep? {
+  func next(_ process: Process) throws -> ReplicaStep? {
     // The watcher of the log does this in a process that runs.
     if isSettling || random.oneIn(3) { try takeIn(process) }
     let push: ReplicaStep.PushSize? = isSettling ? .batch : random.choose(nil, .single, .batch, .batch)
     return try next(process, push: push)
   }
 
-  private func next(_ process: Process, push: ReplicaStep.PushSize?) throws -> ReplicaStep? {
+  func next(_ process: Process, push: ReplicaStep.PushSize?) throws -> ReplicaStep? {
     try process.store.read { transaction in
       guard fault == .pushDoesNotWait else { return try ReplicaStep.next(in: &transaction, wait: 0, push: push) }
       let tables = try PartTables(transaction.session)
@@ -206,12 +206,12 @@ final class World {
     }
   }
 
-  private func takeIn(_ process: Process) throws {
+  func takeIn(_ process: Process) throws {
     guard process.replica.takesWrites else { return }
     try transaction(process) { try process.store.write { try ReplicaTransaction.run(in: &$0) { _ in } } }
   }
 
-  private func transaction(
+  func transaction(
     _ process: Process, applying answer: ReplicaAnswer? = nil, _ restores: Int? = nil, _ body: () throws -> Void
   ) throws {
     let (wasCopying, plain) = (try process.replica.isCopying, process.replica.plain)
@@ -228,7 +228,7 @@ final class World {
 
   // MARK: The network
 
-  private func deliver() async throws {
+  func deliver() async throws {
     let index = below(messages.count)
     let message = messages[index]
     let isRepeated = repetition > 0 && random.oneIn(repetition)
@@ -240,7 +240,7 @@ final class World {
     try await pass(message)
   }
 
-  private func pass(_ message: Message) async throws {
+  func pass(_ message: Message) async throws {
     switch message {
     case .request(let process, let step, let request, let subject, let earlier):
       if fault == .setsSentOnce, let push = step.push, !push.sets.allSatisfy({ sent.insert($0.nonce).inserted }) {
@@ -289,7 +289,7 @@ final class World {
 
   // MARK: Processes
 
-  private func kill(_ process: Process) throws {
+  func kill(_ process: Process) throws {
     note("kills")
     messages.removeAll { $0.process === process }
     process.store.close()
@@ -297,7 +297,7 @@ final class World {
   }
 
   /// A second process on the file of a replica.
-  private func addProcess() throws {
+  func addProcess() throws {
     let first = processes[below(processes.count)]
     guard processes.filter({ $0.replica === first.replica }).count == 1 else { return }
     note("second processes")
@@ -306,7 +306,7 @@ final class World {
   }
 
   /// Closes a replica's file for `body`, which copies or replaces it.
-  private func whileClosed(_ replica: SimulatedReplica, _ body: () throws -> Void) throws {
+  func whileClosed(_ replica: SimulatedReplica, _ body: () throws -> Void) throws {
     let users = processes.filter { $0.replica === replica }
     try replica.pause()
     for process in users { process.store.close() }
@@ -315,273 +315,6 @@ final class World {
       process.store = try UserStore(path: replica.path, configuration: SimulatedServer.configuration)
     }
     try replica.resume()
-  }
-
-  // MARK: Writing
-
-  private static let attributes = ["a", "b", "c d", "é"]
-
-  private func value() -> StoredValue {
-    if writes, fault?.needsEqualValues != true, !random.oneIn(3) {
-      written += 1
-      return .integer(Int64(written))
-    }
-    return random.choose(
-      .null, .integer(Int64(below(3))), .real(Double(below(3))), .real(.infinity), .text("v\(below(5))"),
-      .text("“é”\n\u{0}\u{1b}"),
-      .blob([0, 255]), .integer(.min), .text(""))
-  }
-
-  private func writeAtServer() throws {
-    let users = server.users.keys.sorted()
-    let id = users.isEmpty ? nil : users[below(users.count)]
-    note("server writes")
-    if random.oneIn(12) { return try server.post("event\(below(1000))", about: random.oneIn(3) ? nil : id) }
-    if random.oneIn(4) { return try writeForeign(id) }
-    if isHuge, random.oneIn(6), let id { return try writeHugely(id) }
-    let origin: String? = random.choose(nil, "app", "")
-    let changes = random.choose(1, 1, 1, 2, 4)
-    try server.write(origin: origin) { transaction in
-      for _ in 0..<changes { try change(&transaction) }
-    }
-  }
-
-  private func change(_ transaction: inout WriteTransaction) throws {
-    let users = try transaction.users().map(\.id)
-    let id = users.isEmpty ? nil : users[below(users.count)]
-    switch below(10) {
-    case 0..<2:
-      _ = try transaction.add(name: "n\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
-    case 2 where users.count < 8:
-      // Added again under an id that was used before.
-      let id = User.ID(Int64.random(in: -2...8, using: &random))
-      if try transaction.user(id) == nil { _ = try transaction.add([(.name, .text("again"))], as: id) }
-    case 3: if let id { try transaction.remove(id) }
-    case 4: if let id { try transaction.rename(id, to: "m\(below(9))") }
-    default:
-      if let id { try transaction.set(AttributeName(Self.attributes[below(4)]), of: id, to: value()) }
-    }
-  }
-
-  private func writeForeign(_ id: Int64?) throws {
-    guard let id else {
-      return try server.writeAsForeign([("INSERT INTO users (name) VALUES ('foreign')", [])])
-    }
-    let key = PlainValue.integer(id)
-    let statement: (String, [PlainValue]) = random.choose(
-      ("UPDATE users SET name = ? WHERE id = ?", [.text([0xFF, UInt8(below(5))]), key]),
-      ("REPLACE INTO users (id, name) VALUES (?, 'replaced')", [key]),
-      ("REPLACE INTO attributes (user_id, name, value) VALUES (?, 'a', ?)", [key, .text([0xC3])]),
-      ("UPDATE attributes SET value = value || 'x' WHERE user_id = ? AND typeof(value) = 'text'", [key]),
-      ("DELETE FROM attributes WHERE user_id = ?", [key]), ("DELETE FROM users WHERE id = ?", [key]))
-    try server.writeAsForeign([statement, ("UPDATE users SET hair_color = '#00000' || (id % 10)", [])])
-  }
-
-  private func writeHugely(_ id: Int64) throws {
-    note("huge sets")
-    let first = value()
-    try server.write(origin: "huge") { transaction in
-      try transaction.set(AttributeName("b"), of: User.ID(id), to: first)
-      for number in 0..<1_300 {
-        try transaction.set(AttributeName("a"), of: User.ID(id), to: .integer(Int64(number + 10)))
-      }
-      try change(&transaction)
-    }
-  }
-
-  private func writeAtReplica(_ process: Process) throws {
-    guard process.replica.takesWrites else { return try writeInVain(process) }
-    let last = try process.replica.lastRow
-    if fault == .idsFromTheSequence, random.oneIn(3) {
-      try process.replica.addWithNextID()
-    } else if random.oneIn(3) {
-      note("foreign writes of replicas")
-      try process.replica.write(random.choose(0, 1, 2, 3, 4, 5, 6, 7), number: written)
-      if fault?.needsEqualValues != true { written += 1 }
-    } else {
-      note("writes of replicas")
-      do { try process.store.write(origin: random.choose(nil, "own")) { try writeOwn(&$0) } } catch let error
-        as StoreError
-        where [.conflict, .revisionNotFound, .badValue, .userNotFound].contains(error.code)
-      {}
-    }
-    say("\(process.replica.path) writes the rows after \(last)")
-    for nonce in try process.replica.noteOwn(after: last, server) { authors[nonce] = process.replica.subject }
-    try process.replica.judge(server, isLocal: true)
-  }
-
-  private func writeOwn(_ transaction: inout WriteTransaction) throws {
-    if random.oneIn(6) {
-      _ = try transaction.undo()
-      return
-    }
-    for _ in 0..<random.choose(1, 1, 1, 2, 3) {
-      let users = try transaction.users().map(\.id)
-      let id = users.isEmpty ? nil : users[below(users.count)]
-      let attribute = AttributeName(Self.attributes[below(4)])
-      switch below(fault?.needsSubsets == true ? 5 : 12) {
-      case 0..<2:
-        _ = try transaction.add(name: "own\(below(9))", hairColor: random.oneIn(2) ? nil : UserStore.Color("auburn"))
-      case 2:
-        // Added again under an id that was used before.
-        let id = User.ID(Int64.random(in: 1...8, using: &random))
-        if try transaction.user(id) == nil { _ = try transaction.add([(.name, .text("again"))], as: id) }
-      case 3: if let id { try transaction.remove(id) }
-      case 4: if let id { try transaction.rename(id, to: "mine\(below(9))") }
-      case 5: try transaction.post("own\(below(1000))", about: random.oneIn(3) ? nil : id)
-      case 6..<8:
-        guard let id else { break }
-        let expected = try transaction.storedValue(attribute, of: id)
-        try transaction.set(attribute, of: id, to: value(), expecting: expected)
-      default: if let id { try transaction.set(attribute, of: id, to: value()) }
-      }
-    }
-  }
-
-  /// What is true when a request with sets reaches the server.
-  private struct PushMoment {
-    let records: Records
-    let known: Set<Int64>
-    let isInLog: Bool
-    let subject: String
-    /// The sets that must have been decided before.
-    let earlier: [Int64]
-
-    init(_ server: SimulatedServer, before push: Push, by subject: String, after earlier: [Int64]) throws {
-      (records, known) = (server.users, Set(server.decisions.keys))
-      (isInLog, self.subject, self.earlier) = (try server.hasInLog(push.cursor), subject, earlier)
-    }
-  }
-
-  /// What the server decides keeps the order of a replica, is for whom it was written, and does what was written.
-  private func judge(_ push: Push, _ before: PushMoment, _ answer: [UInt8]?) throws {
-    var (earlier, records) = (before.earlier, before.records)
-    let expired =
-      try answer.map { try PushAnswer($0).results.filter { $0.decision.result == "expired" }.map(\.nonce) } ?? []
-    for set in push.sets {
-      if let decision = server.decisions[set.nonce], !before.known.contains(set.nonce) {
-        note("sets decided")
-        guard authors[set.nonce] == before.subject else {
-          throw Wrong("a set was decided for \(before.subject), who did not write it")
-        }
-        if let missing = earlier.first(where: { server.decisions[$0] == nil }) {
-          throw Wrong("the set \(set.nonce) was decided before the earlier set \(missing)")
-        }
-        guard before.isInLog else {
-          throw Wrong("a set was decided for a replica at \(push.cursor), which is not in the log")
-        }
-        let number = SimulatedServer.SetNumber(producer: push.producer, number: set.number)
-        if let other = server.numbers.updateValue(set.nonce, forKey: number), other != set.nonce {
-          throw Wrong("the sets \(other) and \(set.nonce) were decided under one name and number")
-        }
-        if decision == "accepted" { try records.apply(set) }
-      }
-      if !expired.contains(set.nonce) { earlier.append(set.nonce) }
-    }
-    guard records == server.users else {
-      throw Wrong("the sets make\n\(LogCheck.show(records))\nthe server has\n\(LogCheck.show(server.users))")
-    }
-  }
-
-  /// Neither the library nor another program can write.
-  private func writeInVain(_ process: Process) throws {
-    note("refused writes")
-    try process.replica.writeAsForeign(below(100))
-    do {
-      try process.store.write { transaction in _ = try transaction.add(name: "own") }
-      throw Wrong("a replica was written")
-    } catch StoreError.Code.readOnlyReplica {}
-  }
-
-  // MARK: Hostilities
-
-  private func beHostile() async throws {
-    guard !hostilities.isEmpty else { return }
-    let process = processes[below(processes.count)]
-    let kind = hostilities[below(hostilities.count)]
-    say(kind)
-    switch kind {
-    case "restore", "file restore":
-      if !server.hasBackup || random.oneIn(2) { return try server.backUp() }
-      try server.restore(
-        below(100), asFile: kind == "file restore", keepsDecisions: fault == .decisionsSurviveRestore)
-      if random.oneIn(2) { messages = [] }
-    case "compact": try server.compact(keeping: random.choose(1, 5, 20))
-    case "purge":
-      let gone = (1...8).map(Int64.init).filter { server.users[$0] == nil }
-      guard !gone.isEmpty else { return }
-      try server.purge(gone[below(gone.count)])
-    case "erase":
-      // Of a user that undecided sets touch.
-      guard let user = try process.replica.undecidedUsers.first(where: { server.users[$0] != nil }) else { return }
-      try server.write(origin: nil) { try $0.remove(User.ID(user)) }
-      try server.purge(user)
-    case "overtaken page", "lost sets": try await overtake(process, losesSets: kind == "lost sets")
-    case "grant":
-      server.deny(Set((0..<below(3)).map { _ in Int64.random(in: 1...8, using: &random) }))
-    case "subset":
-      let writes: UserStoreSync.Replica.Writes = process.replica.takesWrites ? .queued : .none
-      try transaction(process) { _ = try makeReplica(process.store, random.oneIn(2) ? .all : subset(), writes) }
-      process.replica.noteSubset()
-    case "subject":
-      // Before the first answer, nobody knows whose the file is.
-      if try process.replica.isKnown() { process.subject = random.choose("person0", "person1") }
-    case "discard":
-      guard process.replica.takesWrites else { return }
-      process.replica.noteDiscard()
-      try transaction(process) {
-        try process.store.write { try ReplicaTransaction.run(in: &$0, discarding: true) { _ in } }
-      }
-    case "forget":
-      let (producer, number) = try process.replica.confirmed
-      try server.forgetDecisions(through: number, of: producer)
-    case "copy":
-      guard processes.count < 5 else { return }
-      // Rows that were not taken in have no identity yet: both files would send them.
-      try takeIn(process)
-      count += 1
-      let path = "\(folder)/replica\(count).db"
-      var copy: SimulatedReplica?
-      try whileClosed(process.replica) { copy = try process.replica.copied(to: path) }
-      processes.append(
-        Process(copy!, try UserStore(path: path, configuration: SimulatedServer.configuration)))
-    case "older":
-      let isBack = process.replica.hasSnapshot && random.oneIn(2)
-      if !isBack { try takeIn(process) }
-      let number = below(100)
-      try whileClosed(process.replica) {
-        if isBack { try process.replica.rollBack(number) } else { try process.replica.takeSnapshot() }
-      }
-      // An older file may not know whose it is.
-      for process in processes { process.subject = process.replica.subject }
-    case "tamper" where process.replica.takesWrites: return
-    case "tamper": try process.replica.tamper(isHidden: fault == .foreignWritesNotSeen)
-    default:
-      try process.replica.compact(process.store)
-      try fault?.compact(process.replica.plain)
-    }
-    note(kind)
-  }
-}
-
-extension World {
-  /// What is written after a page was asked for is decided before the page is read; perhaps, the server's file is then restored to before
-  /// that, and goes on.
-  private func overtake(_ process: Process, losesSets: Bool) async throws {
-    if losesSets { try server.backUp() }
-    try await take(next(process, push: nil), process)
-    try writeAtReplica(process)
-    try takeIn(process)
-    try await take(next(process, push: .batch), process)
-    func passAll(_ isMeant: (Message) -> Bool) async throws {
-      while let index = messages.firstIndex(where: isMeant) { try await pass(messages.remove(at: index)) }
-    }
-    try await passAll { $0.process === process && $0.isPush }
-    if losesSets {
-      try server.restore(nil, asFile: true)
-      for _ in 0..<3 { try writeAtServer() }
-    }
-    try await passAll { $0.process === process }
   }
 }
 

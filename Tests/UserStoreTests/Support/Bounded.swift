@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import TestSupport
 import Testing
 import UserStore
@@ -36,33 +34,4 @@ struct Bounded: SuiteTrait, TestTrait, TestScoping {
 
 extension Trait where Self == Bounded {
   static var bounded: Self { Self() }
-}
-
-/// Threads for the code of tests, which may block them.
-///
-/// Swift's own threads are as many as processors. While tests block them, nothing else gets a turn: neither tasks nor, on
-/// Linux, the main actor.
-final class SuiteThreads: TaskExecutor {
-  static let shared = SuiteThreads(count: 8)
-
-  private let jobs = Lock<[UnownedJob]>([])
-  private let waiting = DispatchSemaphore(value: 0)
-
-  private init(count: Int) {
-    for _ in 0..<count { Thread { [self] in run() }.start() }
-  }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    jobs.withLock { $0.append(job) }
-    waiting.signal()
-  }
-
-  private func run() {
-    while true {
-      waiting.wait()
-      let job = jobs.withLock { $0.removeFirst() }
-      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-    }
-  }
 }
