@@ -127,7 +127,9 @@ let package = Package(
     ),
     .testTarget(
       name: "UserStoreSyncTests",
-      dependencies: ["UserStore", "UserStoreSync", "UserStoreSyncHTTP", "TestSupport"],
+      dependencies: [
+        "UserStore", "UserStorePostgres", "UserStoreSync", "UserStoreSyncHTTP", "CUserStoreLibPQ", "TestSupport",
+      ],
       swiftSettings: settings
     ),
     .testTarget(

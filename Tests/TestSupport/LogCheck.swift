@@ -37,7 +37,7 @@ package struct LogCheck {
     throw Mismatch("the log says\n\(Self.show(replica.users))\nthe tables hold\n\(Self.show(tables))")
   }
 
-  package static func tables(of connection: PlainConnection) throws -> [Int64: Replica.User] {
+  package static func tables(of connection: some PlainSQL) throws -> [Int64: Replica.User] {
     var users: [Int64: Replica.User] = [:]
     for row in try connection.run("SELECT id, name, hair_color FROM users") {
       users[try id(row[0])] = Replica.User(name: row[1], hairColor: row[2])

@@ -1,7 +1,20 @@
 import CUserStoreSQLite
 
-/// A connection of SQLite without the library, as any other program has one.
-@safe package final class PlainConnection {
+/// A connection to a database without the library, as any other program has one.
+package protocol PlainSQL {
+  /// Runs several statements.
+  func script(_ sql: String) throws
+
+  /// Runs one statement to completion and returns its rows.
+  @discardableResult func run(_ sql: String, _ values: [PlainValue]) throws -> [[PlainValue]]
+}
+
+extension PlainSQL {
+  @discardableResult package func run(_ sql: String) throws -> [[PlainValue]] { try run(sql, []) }
+}
+
+/// A connection of SQLite without the library.
+@safe package final class PlainConnection: PlainSQL {
   private let handle: OpaquePointer
 
   /// Opens a file, and creates it unless `isReadOnly`.

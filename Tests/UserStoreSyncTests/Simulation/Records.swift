@@ -28,13 +28,13 @@ struct Wrong: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-extension PlainConnection {
+extension PlainSQL {
   func integer(_ sql: String) throws -> Int64? {
-    if case .integer(let number)? = try value(sql) { number } else { nil }
+    if case .integer(let number)? = try run(sql).first?.first { number } else { nil }
   }
 
   func text(_ sql: String) throws -> String? {
-    try value(sql)?.utf8.map { String(decoding: $0, as: UTF8.self) }
+    try run(sql).first?.first?.utf8.map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The end of the log.

@@ -4,7 +4,7 @@ import UserStore
 
 @testable import UserStoreSync
 
-/// A server of replicas: a store in a file, its backups, and what was true at each of its cursors.
+/// A server of replicas: a store, its backups, and what was true at each of its cursors.
 final class SimulatedServer {
   /// The state after a transaction.
   struct Moment {
@@ -24,19 +24,18 @@ final class SimulatedServer {
   }
 
   private struct Backup {
-    let path: String
     let moment: Moment
     let decisions: [Int64: String]
     let numbers: [SetNumber: Int64]
     let erased: Set<Int64>
   }
 
-  let path: String
+  let database: any SimulatedDatabase
   private(set) var store: UserStore
   private(set) var service: SyncService
   private let limits: SyncService.Limits
   /// A connection without the library: opening one for each look costs more than the look.
-  private var connection: PlainConnection?
+  private var connection: (any PlainSQL)?
   private(set) var history: [Cursor: Moment] = [:]
   /// The cursors of the history, in their order.
   private var cursors: [Cursor] = []
@@ -60,21 +59,19 @@ final class SimulatedServer {
   /// What each grant hides.
   private(set) var denied: [String: Set<Int64>] = ["g0": []]
   private(set) var grant = "g0"
-  private let folder: String
 
-  init(in folder: String, _ limits: SyncService.Limits) throws {
-    self.folder = folder
-    path = folder + "/server.db"
+  init(in database: any SimulatedDatabase, _ limits: SyncService.Limits) throws {
+    self.database = database
     self.limits = limits
-    store = try UserStore(path: path, configuration: Self.configuration)
+    store = try database.open()
     service = try SyncService(store, limits)
     try commit()
   }
 
-  var plain: PlainConnection {
+  var plain: any PlainSQL {
     get throws {
       if let connection { return connection }
-      let new = try PlainConnection(path, busyTimeout: 1_000)
+      let new = try database.connect()
       connection = new
       return new
     }
@@ -117,7 +114,7 @@ final class SimulatedServer {
     end = last
     erased.subtract(records.keys)
     // Also one that was added and removed in one set.
-    let added = "SELECT DISTINCT user FROM changes WHERE op = 1 AND attribute = 'name' AND new IS NOT NULL"
+    let added = "SELECT DISTINCT \"user\" FROM changes WHERE op = 1 AND attribute = 'name' AND new IS NOT NULL"
     for case .integer(let user) in try plain.run(added).map({ $0[0] }) {
       erased.remove(user)
       largestID = max(largestID, user)
@@ -125,12 +122,12 @@ final class SimulatedServer {
     try judgeDecisions(plain, isRestored: restored != nil)
   }
 
-  private func replay(_ plain: PlainConnection, after start: Cursor, to last: Cursor) throws {
+  private func replay(_ plain: any PlainSQL, after start: Cursor, to last: Cursor) throws {
     var moment = history[start]!
     (moment.origin, moment.values) = (nil, [])
     var firstOfSet = start.revision.rawValue
     let rows = try plain.run(
-      "SELECT seq, op, user, attribute, old, new, nonce FROM changes WHERE seq > \(start.revision) ORDER BY seq")
+      "SELECT seq, op, \"user\", attribute, old, new, nonce FROM changes WHERE seq > \(start.revision) ORDER BY seq")
     for row in rows {
       guard case .integer(let seq) = row[0], case .integer(let op) = row[1], case .integer(let nonce) = row[6] else {
         throw Wrong("a malformed row")
@@ -159,7 +156,7 @@ final class SimulatedServer {
   }
 
   /// What was decided stays, unless the records are restored, or it is forgotten.
-  private func judgeDecisions(_ plain: PlainConnection, isRestored: Bool) throws {
+  private func judgeDecisions(_ plain: any PlainSQL, isRestored: Bool) throws {
     for row in try plain.run("SELECT nonce, result FROM userstore_decisions") {
       guard case .integer(let nonce) = row[0], let result = row[1].utf8.map({ String(decoding: $0, as: UTF8.self) })
       else { throw Wrong("a malformed decision") }
@@ -217,10 +214,11 @@ final class SimulatedServer {
     try commit()
   }
 
-  func writeAsForeign(_ sql: [(String, [PlainValue])]) throws {
+  /// A program without the library writes in one transaction.
+  func writeAsForeign(_ statements: [String]) throws {
     let plain = try plain
-    try plain.script("PRAGMA recursive_triggers = OFF; BEGIN IMMEDIATE")
-    for (text, values) in sql { try plain.run(text, values) }
+    try plain.script("BEGIN")
+    for statement in statements { try plain.run(statement) }
     try plain.script("COMMIT")
     try commit()
   }
@@ -258,26 +256,19 @@ final class SimulatedServer {
   var hasBackup: Bool { !backups.isEmpty }
 
   func backUp() throws {
-    let path = "\(folder)/backup\(backups.count).db"
-    try store.backup(to: path, ignoringProblems: true)
-    backups.append(Backup(path: path, moment: history[end]!, decisions: decisions, numbers: numbers, erased: erased))
+    try database.backUp(self, as: backups.count)
+    backups.append(Backup(moment: history[end]!, decisions: decisions, numbers: numbers, erased: erased))
   }
 
-  /// Restores a backup with the library, which begins a new epoch, or by copying the file over.
+  /// Restores a backup.
   ///
-  /// `number` chooses the backup; nil is the newest one.
+  /// `number` chooses it; nil is the newest one.
   func restore(_ number: Int?, asFile: Bool, keepsDecisions: Bool = false) throws {
-    let backup = backups[number.map { $0 % backups.count } ?? backups.count - 1]
+    let index = number.map { $0 % backups.count } ?? backups.count - 1
+    let backup = backups[index]
     let kept = keepsDecisions ? try plain.run("SELECT * FROM userstore_decisions") : []
     connection = nil
-    if asFile {
-      store.close()
-      try SimulatedFile.copy(backup.path, to: path)
-      store = try UserStore(path: path, configuration: Self.configuration)
-      service = try SyncService(store, limits)
-    } else {
-      try store.restore(from: backup.path, ignoringProblems: true)
-    }
+    try database.restore(self, from: index, asFile: asFile)
     for row in kept { try plain.run("REPLACE INTO userstore_decisions VALUES (?, ?, ?, ?, ?, ?)", row) }
     restores += 1
     (decisions, numbers) = (backup.decisions, backup.numbers)
@@ -286,17 +277,18 @@ final class SimulatedServer {
     try commit(restored: backup.moment)
   }
 
+  /// Closes the store for `body`, which copies or replaces the database.
+  func whileClosed(_ body: () throws -> Void) throws {
+    connection = nil
+    store.close()
+    try body()
+    store = try database.open()
+    service = try SyncService(store, limits)
+  }
+
   func close() {
     connection = nil
     store.close()
-  }
-}
-
-/// Files of SQLite that nobody has open.
-enum SimulatedFile {
-  static func copy(_ source: String, to target: String) throws {
-    for addition in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: target + addition) }
-    try? FileManager.default.removeItem(atPath: target)
-    try FileManager.default.copyItem(atPath: source, toPath: target)
+    database.remove()
   }
 }

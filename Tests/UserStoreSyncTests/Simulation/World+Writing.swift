@@ -51,17 +51,8 @@ extension World {
   }
 
   private func writeForeign(_ id: Int64?) throws {
-    guard let id else {
-      return try server.writeAsForeign([("INSERT INTO users (name) VALUES ('foreign')", [])])
-    }
-    let key = PlainValue.integer(id)
-    let statement: (String, [PlainValue]) = random.choose(
-      ("UPDATE users SET name = ? WHERE id = ?", [.text([0xFF, UInt8(below(5))]), key]),
-      ("REPLACE INTO users (id, name) VALUES (?, 'replaced')", [key]),
-      ("REPLACE INTO attributes (user_id, name, value) VALUES (?, 'a', ?)", [key, .text([0xC3])]),
-      ("UPDATE attributes SET value = value || 'x' WHERE user_id = ? AND typeof(value) = 'text'", [key]),
-      ("DELETE FROM attributes WHERE user_id = ?", [key]), ("DELETE FROM users WHERE id = ?", [key]))
-    try server.writeAsForeign([statement, ("UPDATE users SET hair_color = '#00000' || (id % 10)", [])])
+    guard let id else { return try server.writeAsForeign(["INSERT INTO users (name) VALUES ('foreign')"]) }
+    try server.writeAsForeign(server.database.foreignStatements(below(6), of: id, number: below(5)))
   }
 
   private func writeHugely(_ id: Int64) throws {

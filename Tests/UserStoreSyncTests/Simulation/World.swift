@@ -64,7 +64,10 @@ final class World {
   /// The sets that were sent.
   var sent: Set<Int64> = []
 
-  init(seed: UInt64, in folder: String, fault: Fault? = nil, writes: Bool, traces: Bool = false) throws {
+  init(
+    seed: UInt64, in folder: String, at database: any SimulatedDatabase, fault: Fault? = nil, writes: Bool,
+    traces: Bool = false
+  ) throws {
     self.writes = writes
     (self.folder, self.fault, self.traces) = (folder, fault, traces)
     var random = SplitMix64(seed: seed)
@@ -83,7 +86,7 @@ final class World {
         random.oneIn(4)
       }
     isHuge = fault == nil && random.oneIn(12)
-    server = try SimulatedServer(in: folder, limits)
+    server = try SimulatedServer(in: database, limits)
     self.random = random
   }
 
