@@ -39,10 +39,10 @@ package struct LogCheck {
 
   package static func tables(of connection: some PlainSQL) throws -> [Int64: Replica.User] {
     var users: [Int64: Replica.User] = [:]
-    for row in try connection.run("SELECT id, name, hair_color FROM users") {
+    for row in try connection.run("SELECT id, name, hair_color FROM users", []) {
       users[try id(row[0])] = Replica.User(name: row[1], hairColor: row[2])
     }
-    for row in try connection.run("SELECT user_id, name, value FROM attributes") {
+    for row in try connection.run("SELECT user_id, name, value FROM attributes", []) {
       let id = try id(row[0])
       guard users[id] != nil, let name = row[1].utf8 else { throw Mismatch("an attribute without a user: \(row)") }
       users[id]?.attributes[name] = row[2]

@@ -9,10 +9,6 @@ package protocol PlainSQL {
   @discardableResult func run(_ sql: String, _ values: [PlainValue]) throws -> [[PlainValue]]
 }
 
-extension PlainSQL {
-  @discardableResult package func run(_ sql: String) throws -> [[PlainValue]] { try run(sql, []) }
-}
-
 /// A connection of SQLite without the library.
 @safe package final class PlainConnection: PlainSQL {
   private let handle: OpaquePointer

@@ -154,6 +154,29 @@ import UserStore
     #expect(try await store.user(own) == nil)
   }
 
+  @Test func `more sets than the server decides in one transaction are decided in their order, but for refused ones`()
+    async throws
+  {
+    let (store, replica) = try await copied()
+    try await store.write { [nix] in try $0.set("number", of: nix, to: .integer(0)) }
+    try await replica.catchUp()
+    for number in 1...350 {
+      try await store.write { [nix] users in
+        // No other set changes the age, so these sets alone are refused.
+        if number % 50 == 0 { try users.set(Self.age, of: nix, to: 8, expecting: 7) }
+        try users.set("number", of: nix, to: .integer(Int64(number)))
+        if number % 50 == 0 { try users.set(Self.age, of: nix, to: 7) }
+      }
+    }
+    try await server.write { [nix] in try $0.set(Self.age, of: nix, to: 1) }
+    try await replica.catchUp()
+    let numbers = try await sets(server).flatMap { try $0.changes }.filter { $0.attribute == "number" }.map(\.new)
+    let accepted: [Int64] = [0] + (1...350).filter { $0 % 50 != 0 }
+    #expect(numbers == accepted.map { StoredValue.integer($0) })
+    #expect(try await refusals(replica, 7).allSatisfy { $0.reason == .conflict })
+    #expect(try await server.users() == store.users())
+  }
+
   @Test func `a user whose removal at the server was not known is refused, and later sets are sent`() async throws {
     let (store, replica) = try await copied()
     try await server.write { [nix] in try $0.remove(nix) }

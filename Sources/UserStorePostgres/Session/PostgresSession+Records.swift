@@ -133,22 +133,20 @@ extension PostgresSession {
     let (name, text) = (try attribute.writtenName, isBuiltIn ? try value.textColumn(of: attribute) : .null)
     let uniqueKey = value.isNull ? nil : try uniqueKey(of: attribute)
     write?.mayHaveLogged = true
-    let (changed, user): (PostgresResult, PostgresResult)
+    let changed: PostgresResult
+    let key = PostgresValue.int8(id.rawValue)
     do throws(StoreError) {
-      (changed, user) = try pipeline { batch in
-        let key = PostgresValue.int8(id.rawValue)
-        let changed =
-          switch attribute {
-          case .name: batch.add(uniqueKey?.put ?? Self.updateName, key, text)
-          case .hairColor: batch.add(uniqueKey?.put ?? Self.updateHairColor, key, text)
-          case _ where value.isNull: batch.add(Self.deleteAttribute, key, name)
-          default: batch.add(uniqueKey?.put ?? Self.putAttribute, [key, name] + value.columns)
-          }
-        return (changed, batch.add(Self.hasUser, key))
-      }
+      changed =
+        switch attribute {
+        case .name: try run(uniqueKey?.put ?? Self.updateName, key, text)
+        case .hairColor: try run(uniqueKey?.put ?? Self.updateHairColor, key, text)
+        case _ where value.isNull: try run(Self.deleteAttribute, key, name)
+        default: try pipeline { $0.add(uniqueKey?.put ?? Self.putAttribute, [key, name] + value.columns) }
+        }
     } catch { throw refusal(error, of: [(attribute, value)], of: id) }
     if changed.affectedRows > 0 { return .changed }
-    if user.count == 0 { return .noUser }
+    // Asked only now: nearly every write changes something.
+    if try run(Self.hasUser, key).count == 0 { return .noUser }
     guard uniqueKey != nil, let holder = try holder(of: value, attribute, besides: id) else { return .unchanged }
     // Another program may have made the attribute not unique meanwhile.
     if uniqueKeys.note(try uniqueIndexes())[attribute] == nil { return try put(attribute, of: id, value) }

@@ -1,10 +1,16 @@
 import UserStore
 
 extension SyncService {
-  /// Decides the sets that a replica has sent, in their order, and writes those that are accepted: all in one transaction, each a set
-  /// of the log with the replica's random number.
+  /// How many sets are decided in one transaction.
   ///
-  /// A set that was decided before has the same result again.
+  /// Other writers wait for as many. And PostgreSQL keeps a list of the savepoints of a transaction that have changed a row, which it
+  /// reads at each further change of that row.
+  private static let transactionLimit = 100
+
+  /// Decides the sets that a replica has sent, in their order, and writes those that are accepted, each a set of the log with the
+  /// replica's random number.
+  ///
+  /// A set that was decided before has the same result again; so an error between two transactions loses nothing.
   func push(_ body: [UInt8], _ scope: Scope) async throws -> SyncAnswer {
     var answer = SyncAnswer(contentType: SyncAnswer.lines, body: [])
     try await scope.turn {
@@ -20,14 +26,19 @@ extension SyncService {
         .wrongSubject,
         "the changes were written for “\(push.subject.prefix(100))”, not for “\(scope.subject.prefix(100))”")
     }
-    let (results, forked) = try await store.write { transaction in try Self.decide(push, scope, in: &transaction) }
+    var (results, forked): ([(nonce: Int64, decision: Decision)], Int64?) = ([], nil)
+    for start in stride(from: 0, to: push.sets.count, by: Self.transactionLimit) where forked == nil {
+      let sets = push.sets[start...].prefix(Self.transactionLimit)
+      let decided = try await store.write { transaction in try Self.decide(sets, of: push, scope, in: &transaction) }
+      (results, forked) = (results + decided.results, decided.forked)
+    }
     // Read after the commit: on PostgreSQL, other programs can commit before it.
     let cursor = try await store.read { try $0.cursor }
     return SyncAnswer(contentType: SyncAnswer.lines, body: PushAnswer(results, forked: forked, cursor: cursor).bytes)
   }
 
   private static func decide(
-    _ push: Push, _ scope: Scope, in transaction: inout WriteTransaction
+    _ sets: ArraySlice<Push.Set>, of push: Push, _ scope: Scope, in transaction: inout WriteTransaction
   ) throws -> (results: [(nonce: Int64, decision: Decision)], forked: Int64?) {
     let session = try transaction.session
     guard let replicated = session.replicated, try replicated.decides(), let server = try session.server() else {
@@ -38,11 +49,11 @@ extension SyncService {
       throw StoreError(.diverged, "the changes were written for other records")
     }
     try transaction.requireState(from: push.cursor)
-    let known = try replicated.decisions(about: push.sets.map { ($0.number, $0.nonce) }, of: push.producer)
+    let known = try replicated.decisions(about: sets.map { ($0.number, $0.nonce) }, of: push.producer)
     var results: [(nonce: Int64, decision: Decision)] = []
     var new: [(number: Int64, nonce: Int64, decision: Decision)] = []
     var forked: Int64?
-    for (set, known) in zip(push.sets, known) {
+    for (set, known) in zip(sets, known) {
       if known == .forked {
         forked = set.number
         break
@@ -71,9 +82,10 @@ extension SyncService {
     do {
       guard let rows = set.rows else { throw Refusal(.userRemoved, "the values of the user were purged") }
       try transaction.undoingOnAnyError { transaction in
-        for row in rows { try perform(row, scope, in: &transaction) }
+        var hasChanged = false
+        for row in rows where try perform(row, scope, in: &transaction) { hasChanged = true }
+        if !hasChanged { return }
         let session = try transaction.session
-        guard try session.logEnd().revision > session.writingEnd().revision else { return }
         try session.append(.pushed(set.nonce))
         do throws(StoreError) { try session.endSet(origin: set.origin) } catch { throw refusal(error) }
       }
@@ -83,34 +95,42 @@ extension SyncService {
     }
   }
 
-  private static func perform(_ row: OwnRow, _ scope: Scope, in transaction: inout WriteTransaction) throws {
+  /// Does what a row says; returns whether that changed anything.
+  ///
+  /// On PostgreSQL, each look takes as long as a change, so what the change itself finds is not looked for before.
+  private static func perform(_ row: OwnRow, _ scope: Scope, in transaction: inout WriteTransaction) throws -> Bool {
     func exists(_ id: Int64) throws -> Bool { try !transaction.storedValue(.name, of: User.ID(id)).isNull }
-    func check(_ id: Int64, exists isExpected: Bool? = nil) throws {
+    func check(_ id: Int64) throws {
       guard scope.mayWrite(id) else { throw Refusal(.forbidden, "user \(id) may not be written") }
-      if isExpected == true, try !exists(id) { throw Refusal(.userRemoved, "there is no user \(id)") }
-      if isExpected == false, try exists(id) { throw Refusal(.userExists, "there is a user \(id)") }
     }
     do {
       switch row {
       case .add(let id, let name):
-        try check(id, exists: false)
+        try check(id)
+        if try exists(id) { throw Refusal(.userExists, "there is a user \(id)") }
         _ = try transaction.add([(.name, name)], as: User.ID(id))
+        return true
       case .set(let id, let attribute, let value):
-        try check(id, exists: true)
-        try transaction.set(attribute, of: User.ID(id), to: value)
+        try check(id)
+        return try transaction.update(attribute, of: User.ID(id), to: value)
       case .remove(let id):
         try check(id)
-        if try exists(id) { try transaction.remove(User.ID(id)) }
+        guard try exists(id) else { return false }
+        try transaction.remove(User.ID(id))
+        return true
       case .post(let id, let name, let payload):
-        if let id { try check(id, exists: true) }
+        if let id { try check(id) }
         guard let text = String(storedValue: name) else { throw Refusal(.invalid, "the name of an event is no text") }
         try transaction.post(text, payload, about: id.map { User.ID($0) })
+        return true
       case .expect(let id, let attribute, let expected):
-        try check(id, exists: true)
+        try check(id)
         let value = try transaction.storedValue(attribute, of: User.ID(id))
+        if value.isNull, try !exists(id) { throw Refusal(.userRemoved, "there is no user \(id)") }
         if value != expected {
           throw Refusal(.conflict, "\(attribute) of user \(id) is \(value.forMessages), not \(expected.forMessages)")
         }
+        return false
       }
     } catch let error as StoreError {
       throw refusal(error)
@@ -120,6 +140,7 @@ extension SyncService {
   /// A refusal for an error that a set meets each time that it is sent; any other error as it is.
   private static func refusal(_ error: StoreError) -> any Error {
     switch error.code {
+    case .userNotFound: Refusal(.userRemoved, error.message)
     case .badValue: Refusal(.invalid, error.message)
     case .notUnique: Refusal(.notUnique, error.message)
     case .stillReferenced: Refusal(.stillReferenced, error.message)

@@ -29,6 +29,8 @@ struct Wrong: Error, CustomStringConvertible {
 }
 
 extension PlainSQL {
+  @discardableResult func run(_ sql: String) throws -> [[PlainValue]] { try run(sql, []) }
+
   func integer(_ sql: String) throws -> Int64? {
     if case .integer(let number)? = try run(sql).first?.first { number } else { nil }
   }
