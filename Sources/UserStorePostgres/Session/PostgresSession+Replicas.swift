@@ -19,6 +19,17 @@ extension PostgresSession: ReplicatedSession {
     """, .int8, .text, .text)
   private static let storeDecisions = PostgresStatement(
     "store a decision", "SELECT FROM userstore.store_decisions($1, $2::text::jsonb)", .int8, .text)
+  // Only the first ones are read, and nearly always only the first one: a replica may have sent a hundred thousand sets. The function
+  // reads through the last one.
+  private static let selectForgotten = PostgresStatement(
+    "forget decisions",
+    """
+    SELECT CASE WHEN (SELECT at FROM userstore.decisions WHERE producer = $1 ORDER BY number LIMIT 1) < $3 THEN
+      (SELECT max(d.number) FROM
+        (SELECT number, at FROM userstore.decisions WHERE producer = $1 AND number <= $2 ORDER BY number LIMIT 1000) d
+        WHERE d.at < $3)
+    END
+    """, .int8, .int8, .int8)
   private static let forgetDecisions = PostgresStatement(
     "forget decisions", "SELECT FROM userstore.forget_decisions($1, $2, $3)", .int8, .int8, .int8)
 
@@ -63,7 +74,9 @@ extension PostgresSession: ReplicatedSession {
   }
 
   func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) {
-    try run(Self.forgetDecisions, .int8(producer), .int8(number), .int8(time))
+    let last = try first(Self.selectForgotten, .int8(producer), .int8(number), .int8(time)) { $0.int8OrNil(0) }
+    guard let last, let last else { return }
+    try run(Self.forgetDecisions, .int8(producer), .int8(last), .int8(time))
   }
 
   // MARK: Only a store in a file can be a replica

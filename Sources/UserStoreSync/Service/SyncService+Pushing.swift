@@ -63,7 +63,8 @@ extension SyncService {
       results.append((set.nonce, decision))
     }
     try replicated.store(new, of: push.producer)
-    if push.decided > 0, let time = try session.oldestTime() {
+    // Once for each push.
+    if sets.startIndex == 0, push.decided > 0, let time = try session.oldestTime() {
       try replicated.forgetDecisions(of: push.producer, through: push.decided, before: time)
     }
     return (results, forked)

@@ -14,11 +14,15 @@ extension SQLiteSession: ReplicatedSession {
   private static let insertDecision = SQL(
     "store a decision",
     "INSERT INTO userstore_decisions (nonce, producer, number, result, detail, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+  // Only the first ones are read, and nearly always only the first one: a replica may have sent a hundred thousand sets.
   private static let selectForgotten = SQL(
     "forget decisions",
     """
-    SELECT max(number) FROM (SELECT number FROM userstore_decisions WHERE producer = ?1 AND number <= ?2 AND at < ?3
-      ORDER BY number LIMIT 1000)
+    SELECT CASE WHEN (SELECT at FROM userstore_decisions WHERE producer = ?1 ORDER BY number LIMIT 1) < ?3 THEN
+      (SELECT max(number) FROM
+        (SELECT number, at FROM userstore_decisions WHERE producer = ?1 AND number <= ?2 ORDER BY number LIMIT 1000)
+        WHERE at < ?3)
+    END
     """)
   private static let forget = SQL(
     "forget decisions", "DELETE FROM userstore_decisions WHERE producer = ?1 AND number <= ?2")

@@ -30,7 +30,7 @@ enum OfflineWrites {
       Case(
         name: "replicas/pushing",
         operation: "one of \(sets) sets of one change, from the first request until each is decided at the replica",
-        operationsPerPass: sets, contenders: pushing, rounds: 3),
+        operationsPerPass: sets, contenders: pushing, rounds: effort.size(quick: 3, full: 1)),
     ]
   }
 
