@@ -10,9 +10,11 @@ enum UserServer {
     let arguments = Array(programArguments.dropFirst())
     do {
       if programArguments.isEmpty { throw Failure(64, "the system passed no arguments, not even the program's name") }
-      let options = try Options.parse(arguments)
+      let command = try Options.parseAsRoot(arguments)
       try Options.checkOnce(arguments)
-      try await Serving(options).run()
+      try await run(command, arguments)
+    } catch let code as ExitCode {
+      exit(code.rawValue)
     } catch let failure as Failure {
       end(failure)
     } catch let error as StoreError {
@@ -24,6 +26,20 @@ enum UserServer {
       // For --port, the parser itself suggests --host.
       let message = String(Options.message(for: error).split(separator: ". Did you mean '--host'")[0])
       end(Failure(status.rawValue, message, hint: Options.hint(for: message, arguments)))
+    }
+  }
+
+  /// Runs the server, which is what the program does without the name of a command, or a command.
+  private static func run(_ command: any ParsableCommand, _ arguments: [String]) async throws {
+    switch command {
+    case let options as Options: try await Serving(options).run()
+    case let command as any TokenSubcommand:
+      // The parser would ignore them.
+      if arguments.first != "token" { throw Failure(64, "options of the server cannot stand before token") }
+      try await command.perform()
+    default:
+      var help = command
+      try help.run()
     }
   }
 
