@@ -118,10 +118,7 @@ private struct SigningKey {
   ///
   /// Throws if others can read it, or if it is for none of the accepted algorithms.
   init(file path: String) async throws {
-    let file: KeyFile
-    do throws(Failure) { file = try KeyFile(path) } catch  where error.message == "there is no \(path)" {
-      throw Failure(error.status, error.message, hint: "userserver token key \(path) makes a pair of keys")
-    }
+    let file = try Self.open(path)
     try file.requireSecret()
     if file.content.contains("-----BEGIN PUBLIC KEY-----") {
       throw Failure(78, "\(path) has a public key", hint: "--key takes the private key, without .pub")
@@ -144,6 +141,13 @@ private struct SigningKey {
     }
     (algorithm, id) = (published.algorithm, published.id)
     signer = try await collection.getKey()
+  }
+
+  private static func open(_ path: String) throws(Failure) -> KeyFile {
+    do throws(Failure) { return try KeyFile(path) } catch {
+      let hint = error.status == 66 ? "userserver token key makes a pair of keys" : nil
+      throw Failure(error.status, error.message, hint: error.hint ?? hint)
+    }
   }
 
   func signature(of text: String) throws -> [UInt8] { try signer.sign(Array(text.utf8)) }
