@@ -7,6 +7,10 @@ struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "userserver",
     abstract: "Serves a page and an HTTP API for a database of users.",
+    usage: """
+      userserver [<options>]
+      userserver token <command>
+      """,
     discussion: """
       It prints the address to open in a browser on standard output, with the token, and the database on standard error. \
       It runs until Ctrl-C or SIGTERM.
@@ -15,6 +19,7 @@ struct Options: ParsableCommand {
       address cannot be used, 71 too few open files, 73 cannot create, 77 no permission, 78 an unsuitable file with a token or keys.
       """,
     version: UserStore.version,
+    // Only for the help and the completions: the options of the server are not those of the command (`UserServer`).
     subcommands: [TokenCommand.self])
 
   @Option(

@@ -34,7 +34,9 @@ final class AccessKeys: Service {
     var mistake: String?
     /// The number of the last reading that was begun.
     var begun = 0
-    /// The number of the reading whose result is used. A slow one must not replace a later one.
+    /// The number of the reading whose result is used.
+    ///
+    /// A slow one must not replace a later one.
     var used = 0
   }
 

@@ -5,6 +5,7 @@ import Foundation
 struct TokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
+    _superCommandName: "userserver",
     abstract: "Make keys and tokens for development, and explain tokens.",
     discussion: """
       userserver token key dev.key

@@ -108,7 +108,8 @@ private struct TokenExplanation {
     guard let seconds = claim.number else { return "not a number" }
     guard (0...253_402_300_799).contains(seconds) else { return "not in the years 1970 to 9999" }
     let date = Date(timeIntervalSince1970: seconds)
-    let text = date.formatted(.iso8601.dateTimeSeparator(.space).timeZone(separator: .omitted)).dropLast()
+    // The style ends with Z.
+    let text = date.formatted(.iso8601.dateTimeSeparator(.space)).dropLast()
     return "\(text) UTC, \(Self.distance(date.timeIntervalSinceNow))"
   }
 
