@@ -48,8 +48,8 @@ struct AccessKey: Sendable {
 
   /// Takes the only key of a collection.
   ///
-  /// Not the collection verifies tokens, because it reads no `crit`, decodes base64 that is not base64url, and takes either of two
-  /// equal members.
+  /// The collection could verify tokens too, but it ignores `crit`, decodes base64 that is not base64url, and accepts a member that is
+  /// given twice.
   private init(
     _ collection: JWTKeyCollection, _ algorithm: Algorithm, name: String?, _ members: [(name: String, value: String)]
   ) async throws {
@@ -61,7 +61,7 @@ struct AccessKey: Sendable {
 
   /// Whether the key signed the token.
   ///
-  /// The token's algorithm must be that of the key.
+  /// The caller has checked that the token names the key's algorithm.
   func verifies(_ token: SignedToken) -> Bool {
     // A signature of a wrong length is an error.
     (try? verifier.verify(token.signature, signs: token.signed)) ?? false
