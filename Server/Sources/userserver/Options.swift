@@ -7,14 +7,20 @@ struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "userserver",
     abstract: "Serves a page and an HTTP API for a database of users.",
+    usage: """
+      userserver [<options>]
+      userserver token <command>
+      """,
     discussion: """
       It prints the address to open in a browser on standard output, with the token, and the database on standard error. \
       It runs until Ctrl-C or SIGTERM.
 
       Exit codes: 0 success, 1 failure, 64 usage, 65 not a database of users, 66 no database or token file, 69 the \
-      address cannot be used, 71 too few open files, 73 cannot create, 77 no permission, 78 an unsuitable token file.
+      address cannot be used, 71 too few open files, 73 cannot create, 77 no permission, 78 an unsuitable file with a token or keys.
       """,
-    version: UserStore.version)
+    version: UserStore.version,
+    // Only for the help and the completions: the options of the server are not those of the command (`UserServer`).
+    subcommands: [TokenCommand.self])
 
   @Option(
     help: ArgumentHelp(
@@ -35,6 +41,8 @@ struct Options: ParsableCommand {
 
   @Flag(help: "Let every process that can reach the address read and write.")
   var noToken = false
+
+  @OptionGroup var access: AccessOptions
 
   @Flag(help: "Refuse writes.")
   var readOnly = false
@@ -73,6 +81,7 @@ struct Options: ParsableCommand {
 
   func validate() throws {
     if noToken, tokenFile != nil { throw ValidationError("--no-token and --token-file cannot be combined") }
+    try validateAccess()
     if let maxStreams, maxStreams < 1 { throw ValidationError("--max-streams must be 1 or more") }
     // The largest body and the largest answer must fit.
     if !(64...(1 << 20)).contains(maxMemory) { throw ValidationError("--max-memory must be between 64 and 1048576") }
@@ -88,6 +97,19 @@ struct Options: ParsableCommand {
     }
     if let name = host.first(where: { $0.isEmpty || $0.contains { "/@ ".contains($0) } }) {
       throw ValidationError("--host \(name): this is not the name of a host")
+    }
+  }
+
+  /// Throws for an access key without an issuer or an audience, and for one that `--no-token` makes useless.
+  private func validateAccess() throws {
+    if access.accessKey == nil { return }
+    if noToken {
+      throw ValidationError("--no-token and --access-key cannot be combined: everybody could read and write everything")
+    }
+    // A token that the same issuer made for another service must not open this one.
+    for (name, value) in [("--access-issuer", access.accessIssuer), ("--access-audience", access.accessAudience)]
+    where value == nil {
+      throw ValidationError("--access-key needs \(name)")
     }
   }
 

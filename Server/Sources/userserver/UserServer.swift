@@ -10,20 +10,50 @@ enum UserServer {
     let arguments = Array(programArguments.dropFirst())
     do {
       if programArguments.isEmpty { throw Failure(64, "the system passed no arguments, not even the program's name") }
-      let options = try Options.parse(arguments)
+      let command = try parse(arguments)
       try Options.checkOnce(arguments)
-      try await Serving(options).run()
+      try await run(command)
+    } catch let code as ExitCode {
+      exit(code.rawValue)
     } catch let failure as Failure {
       end(failure)
     } catch let error as StoreError {
       end(Failure(1, error.message))
     } catch {
-      let status = Options.exitCode(for: error)
+      let root = root(arguments)
+      let status = root.exitCode(for: error)
       // Help and the version are not errors.
-      if status.isSuccess { Options.exit(withError: error) }
+      if status.isSuccess { root.exit(withError: error) }
       // For --port, the parser itself suggests --host.
-      let message = String(Options.message(for: error).split(separator: ". Did you mean '--host'")[0])
+      let message = String(root.message(for: error).split(separator: ". Did you mean '--host'")[0])
       end(Failure(status.rawValue, message, hint: Options.hint(for: message, arguments)))
+    }
+  }
+
+  /// The command that reads the arguments.
+  ///
+  /// Below `Options`, the parser would take the server's options anywhere in the arguments of `token`, and ignore them.
+  private static func root(_ arguments: [String]) -> any ParsableCommand.Type {
+    arguments.first == "token" ? TokenCommand.self : Options.self
+  }
+
+  private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+    if arguments.first == "token" { return try TokenCommand.parseAsRoot(Array(arguments.dropFirst())) }
+    let command = try Options.parseAsRoot(arguments)
+    if command is TokenCommand || command is any TokenSubcommand {
+      throw Failure(64, "options of the server cannot stand before token", hint: "see userserver --help")
+    }
+    return command
+  }
+
+  /// Runs the server, which is what the program does without the name of a command, or a command.
+  private static func run(_ command: any ParsableCommand) async throws {
+    switch command {
+    case let options as Options: try await Serving(options).run()
+    case let command as any TokenSubcommand: try await command.perform()
+    default:
+      var help = command
+      try help.run()
     }
   }
 

@@ -26,6 +26,7 @@ struct Serving {
     let streams = try streamLimit(connections.limit)
     let token =
       try options.noToken ? nil : options.tokenFile.map { path throws(Failure) in try Token(file: path) } ?? Token()
+    let accessKeys = try await options.access.keys()
     let (store, name, isNew) =
       switch try options.database {
       case .file(let path): try await open(path: path)
@@ -66,12 +67,13 @@ struct Serving {
         requestGuard.setNames(address.names(port: port) + options.host.flatMap { [$0, "\($0):\(port)"] })
         StandardError.write("userserver: \(isNew ? "created" : "serving") \(name)")
         warnWithoutProc()
+        if let accessKeys { Self.announce(accessKeys) }
         announce(port: port, token: options.tokenFile == nil ? token : nil)
       },
       logger: Self.logger)
     let ending = Ending(memory: memory, store: store) { shutdown.failure?.status ?? 0 }
     var services = ServiceGroupConfiguration(
-      services: [ClosingService(store: store), app, ending],
+      services: [ClosingService(store: store), app, ending] + (accessKeys.map { [$0] } ?? []),
       gracefulShutdownSignals: [.sigint, .sigterm], logger: Self.logger)
     // A client that does not read must not delay the shutdown.
     services.maximumGracefulShutdownDuration = .seconds(3)
@@ -174,6 +176,11 @@ struct Serving {
       StandardError.write(
         "userserver: warning: there is no /proc, without which Swift may end the server under load; mount it")
     #endif
+  }
+
+  private static func announce(_ keys: AccessKeys) {
+    StandardError.write("userserver: accepts \(keys.description)")
+    StandardError.write("hint: the server's own token stays for local use: who has it reads and writes everything")
   }
 
   private func announce(port: Int, token: Token?) {
