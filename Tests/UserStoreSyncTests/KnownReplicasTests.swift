@@ -157,7 +157,7 @@ import UserStoreSyncHTTP
     let start = try await store.read { try $0.cursor }
     for subject in ["a", "b"] {
       _ = try await service.answer(
-        changes(after: start, by: 7), for: SyncService.Reader(subject: subject, grant: "all", mayRead: nil))
+        changes(after: start, by: 7), for: SyncService.Access(subject: subject))
     }
     #expect(try await service.replicas().map(\.subject) == ["b", "a"])
   }

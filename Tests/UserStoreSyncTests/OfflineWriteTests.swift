@@ -389,8 +389,8 @@ private struct SubjectTransport: SyncTransport {
 
   func send(_ request: SyncRequest) async throws -> SyncResponse {
     do {
-      let reader = SyncService.Reader(subject: subject, grant: "all", mayRead: nil)
-      return SyncResponse(status: 200, body: try await service.answer(request, for: reader).body)
+      let access = SyncService.Access(subject: subject)
+      return SyncResponse(status: 200, body: try await service.answer(request, for: access).body)
     } catch let error as StoreError { return SyncResponse(error) }
   }
 }

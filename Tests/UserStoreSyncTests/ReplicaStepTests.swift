@@ -31,7 +31,7 @@ import UserStore
     guard case .ask(let request) = step.action else { return try await store.write { try step.install(in: &$0) } }
     var limits = SyncService.Limits()
     limits.sets = sets
-    let body = try await SyncService(server, limits).answer(request, for: .all).body
+    let body = try await SyncService(server, limits).answer(request).body
     let answer = try await ReplicaAnswer(SyncResponse(status: 200, body: body), to: request)
     return try await store.write { try step.apply(answer, in: &$0) }
   }
@@ -124,13 +124,13 @@ import UserStore
     _ = try await purge(id)
     let step = try await next()
     guard case .ask(let request) = step.action else { throw Wrong("a copy has begun") }
-    let bytes = try await fixture.service.answer(request, for: .all).body
+    let bytes = try await fixture.service.answer(request).body
     #expect(try ChangesPage(bytes).target != nil)
     // A user without a hair color is none that lacks a value.
     let cursor = try await server.read { try $0.cursor }
     try await server.write { _ = try $0.add(name: "Ann") }
     let added = try await fixture.service.answer(
-      SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 0), users: nil), for: .all
+      SyncRequest(.changes(after: cursor, part: nil, also: nil, wait: 0), users: nil)
     ).body
     #expect(try ChangesPage(added).sets.count == 1 && ChangesPage(added).target == nil)
     let end = try #require(bytes.dropLast().lastIndex(of: 0x0A))

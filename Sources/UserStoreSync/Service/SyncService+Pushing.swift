@@ -104,7 +104,9 @@ extension SyncService {
       if !hasChanged { return }
       let session = try transaction.session
       try session.append(.pushed(set.nonce))
-      do throws(StoreError) { try session.endSet(origin: set.origin) } catch { throw refusal(error) }
+      // Who it is was verified; what the set says was not.
+      let origin = scope.subject.isEmpty ? set.origin : scope.subject
+      do throws(StoreError) { try session.endSet(origin: origin) } catch { throw refusal(error) }
     }
     switch isolation {
     case .none: try write(&transaction)
@@ -126,6 +128,7 @@ extension SyncService {
       switch row {
       case .add(let id, let name):
         try check(id)
+        if !scope.mayAdd { throw Refusal(.forbidden, "no users may be added") }
         if try exists(id) { throw Refusal(.userExists, "there is a user \(id)") }
         _ = try transaction.add([(.name, name)], as: User.ID(id))
         return true

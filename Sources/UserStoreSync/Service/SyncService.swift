@@ -27,20 +27,33 @@ public final class SyncService: Sendable {
     package init() {}
   }
 
-  /// Who asks, and what they may read.
-  package struct Reader: Sendable {
-    let subject: String
+  /// Who asks, and what they may do.
+  public struct Access: Sendable {
+    /// Who it is; empty for the holder of the single token of a server.
+    ///
+    /// A replica sends only what was written for its subject, and what it sends is written with the subject as its origin.
+    public let subject: String
+    /// Whether users may be added.
+    public let mayAdd: Bool
     /// Changes whenever `mayRead` does.
     package let grant: String
     /// Nil if all users may be read.
     package let mayRead: (@Sendable (Int64) -> Bool)?
 
-    package init(subject: String = "", grant: String, mayRead: (@Sendable (Int64) -> Bool)?) {
-      (self.subject, self.grant, self.mayRead) = (subject, grant, mayRead)
+    /// Creates the access of somebody who may read and change all users.
+    ///
+    /// - Parameters:
+    ///   - subject: Who it is, as the server has verified it; empty for a server that does not know.
+    ///   - mayAdd: Whether users may be added.
+    public init(subject: String = "", mayAdd: Bool = true) {
+      self.init(subject: subject, mayAdd: mayAdd, grant: "all", mayRead: nil)
     }
 
-    /// The holder of the single token of a server.
-    package static let all = Reader(grant: "all", mayRead: nil)
+    package init(
+      subject: String, mayAdd: Bool = true, grant: String, mayRead: (@Sendable (Int64) -> Bool)?
+    ) {
+      (self.subject, self.mayAdd, self.grant, self.mayRead) = (subject, mayAdd, grant, mayRead)
+    }
   }
 
   /// Prepares a store for replicas.
@@ -68,24 +81,20 @@ public final class SyncService: Sendable {
   ///
   /// - Parameters:
   ///   - request: The request.
+  ///   - access: Who asks; by default somebody whose name nobody knows, and who may do everything.
   ///   - turn: Lets each read of it begin; by default at once.
   /// - Returns: The answer.
   /// - Throws: `StoreError.Code.diverged` (409), `.compacted` (410) and `.behind` (503) for a cursor, `.badValue` (400), the codes
   ///   that every read can throw, `CancellationError`, and the errors of `turn`.
   public func answer(
-    _ request: SyncRequest, reading turn: @escaping Turn = { read in _ = try await read() }
-  ) async throws -> SyncAnswer {
-    try await answer(request, for: .all, reading: turn)
-  }
-
-  package func answer(
-    _ request: SyncRequest, for reader: Reader, reading turn: @escaping Turn = { read in _ = try await read() }
+    _ request: SyncRequest, for access: Access = Access(),
+    reading turn: @escaping Turn = { read in _ = try await read() }
   ) async throws -> SyncAnswer {
     // Whoever asks for the replicas need not be one.
     let producer = request.resource == .replicas ? nil : request.producer
-    let key = producer.map { ReplicaTable.Key(subject: reader.subject, producer: $0) }
+    let key = producer.map { ReplicaTable.Key(subject: access.subject, producer: $0) }
     let asked = key.map { ($0, table.note(request, of: $0)) }
-    do { return try await answer(request, Scope(reader, request, limits, turn, asked)) } catch let error as StoreError {
+    do { return try await answer(request, Scope(access, request, limits, turn, asked)) } catch let error as StoreError {
       if let key { table.noteRefusal(of: key) }
       throw error
     }
@@ -143,16 +152,17 @@ public final class SyncService: Sendable {
     /// The ids of the subset, ascending; nil for all users.
     let ids: [Int64]?
     private let subset: Set<Int64>?
+    let mayAdd: Bool
     private let mayRead: (@Sendable (Int64) -> Bool)?
     let turn: Turn
     /// The replica and the number of its request; nil for another client.
     let asked: (replica: ReplicaTable.Key, number: Int)?
 
     init(
-      _ reader: Reader, _ request: SyncRequest, _ limits: Limits, _ turn: @escaping Turn,
+      _ access: Access, _ request: SyncRequest, _ limits: Limits, _ turn: @escaping Turn,
       _ asked: (replica: ReplicaTable.Key, number: Int)?
     ) {
-      (subject, grant, mayRead) = (reader.subject, reader.grant, reader.mayRead)
+      (subject, grant, mayAdd, mayRead) = (access.subject, access.grant, access.mayAdd, access.mayRead)
       (ids, self.limits) = (request.users, limits)
       (self.turn, self.asked) = (turn, asked)
       subset = request.users.map { Set($0) }

@@ -174,14 +174,14 @@ final class SimulatedServer {
   {
     let hidden = denied[grant] ?? []
     let mayRead: @Sendable (Int64) -> Bool = { !hidden.contains($0) }
-    let reader = SyncService.Reader(subject: subject, grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)
+    let access = SyncService.Access(subject: subject, grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)
     do {
       let received = try SyncRequest(
         path: request.path, query: request.query, body: request.body ?? [], replica: request.replica)
       guard received == request else {
         throw Wrong("the request was read as another one: \(request.path)?\(request.query)")
       }
-      let body = try await service.answer(received, for: reader).body
+      let body = try await service.answer(received, for: access).body
       if request.isPush { try commit() }
       return (200, body)
     } catch let error as StoreError {

@@ -29,7 +29,10 @@ extension API {
     // A page without a wait ends soon.
     let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1)
     if type == "application/json" {
-      return try streaming(request, type, permit) { try await lines.runPage(wait: wait, $0) }
+      // A part of a page would be no JSON.
+      return try streaming(request, type, permit, whenTokenEnds: { _ in throw CancellationError() }) {
+        try await lines.runPage(wait: wait, $0)
+      }
     }
     var response = try streaming(request, type, permit) { try await lines.runLines($0) }
     // A client whose connection ends before the first line with a cursor continues with this one.

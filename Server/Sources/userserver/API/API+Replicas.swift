@@ -11,20 +11,23 @@ extension API {
   /// One of the resources for replicas; nil if it is none of them.
   func sync(route: String) -> Resource? {
     guard let replicas else { return nil }
-    let handler: Resource.Handler = { try await sync($0, replicas) }
+    let handler: Resource.Handler = { api in { try await api.sync($0, replicas) } }
     return switch route {
-    case "/sync", "/replicas": Resource(route: route, methods: [(.get, handler)])
+    case "/sync", "/replicas": Resource(route: route, methods: [(.get, .read, handler)])
     case "/sync/users", "/sync/changes":
-      Resource(route: route, types: ["application/jsonl"], methods: [(.get, handler), (.post, handler)])
+      Resource(
+        route: route, types: ["application/jsonl"], methods: [(.get, .read, handler), (.post, .read, handler)])
     case "/sync/push":
       Resource(
         route: route, types: ["application/jsonl"],
         methods: [
           (
-            .post,
-            {
-              try requireWriting()
-              return try await sync($0, replicas)
+            .post, .write,
+            { api in
+              { request in
+                try api.requireWriting()
+                return try await api.sync(request, replicas)
+              }
             }
           )
         ])
@@ -45,7 +48,7 @@ extension API {
       try bodyPermit?.resize(to: byteCount + answerCount)
     }
     if !question.waits || request.method == .head {
-      return try response(to: request, await replicas.answer(question.withoutWait, reading: turn))
+      return try response(to: request, await replicas.answer(question.withoutWait, for: access.replica, reading: turn))
     }
     // It keeps its connection, as a stream does.
     let permit = try streams.permit(1)
@@ -56,14 +59,18 @@ extension API {
     do {
       // Otherwise it would go on after its client has gone, as in `streaming`.
       let answer = try await request.body.consumeWithCancellationOnInboundClose { _ in
-        try await cancelWhenGracefulShutdown { try await replicas.answer(question, reading: turn) }
+        try await cancelWhenGracefulShutdown {
+          try await access.whileValid { try await replicas.answer(question, for: access.replica, reading: turn) }
+        }
       }
       var response = try response(to: request, answer)
       response.headers[.connection] = "close"
       return response
     } catch {
       let isEnd = error is CancellationError && Task.isShuttingDownGracefully
-      var problem = try isEnd ? .shuttingDown : problem(error, request)
+      var problem =
+        try isEnd
+        ? .shuttingDown : error is Access.Ended ? RequestGuard.refused("the token is expired") : problem(error, request)
       problem.headers[.connection] = "close"
       throw problem
     }

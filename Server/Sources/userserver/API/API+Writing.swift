@@ -39,6 +39,7 @@ extension API {
   private func create(_ id: User.ID, _ values: [(attribute: AttributeName, value: StoredValue)], _ request: Request)
     async throws -> Response
   {
+    try access.require(.add)
     let written = try await writeUser(request) { users in
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
@@ -218,7 +219,7 @@ extension API {
     _ request: Request, origin standard: String = "userserver",
     _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> Value
   ) async throws -> Written<Value> {
-    let origin = request.headers[.changeOrigin] ?? standard
+    let origin = access.subject.isEmpty ? request.headers[.changeOrigin] ?? standard : access.subject
     guard (1...100).contains(origin.unicodeScalars.count), !origin.contains(where: \.isNewline) else {
       throw Problem.badRequest("Change-Origin must have 1 to 100 characters")
     }

@@ -26,6 +26,8 @@ struct API: HTTPResponder {
   let endReason: @Sendable () -> String
   let healthCheck: HealthCheck
   private(set) var channel: (any Channel)?
+  /// Who asks, and what they may do.
+  private(set) var access = Access.nobody
   /// The memory of the request's bodies, and of the data read for them.
   private(set) var bodyPermit: Budget.Permit?
 
@@ -38,19 +40,19 @@ struct API: HTTPResponder {
   }
 
   struct Resource {
-    typealias Handler = (Request) async throws -> Response
+    typealias Handler = (API) -> (Request) async throws -> Response
 
     /// The address without what clients choose in it, for metrics.
     let route: String
-    var access = RequestGuard.Access.token
+    var entry = RequestGuard.Entry.token
     /// The media types of the answers, one of which the client must accept; empty if any will do, or the handler chooses.
     var types = ["application/json"]
-    var methods: [(method: HTTPRequest.Method, handler: Handler)]
+    /// What a request needs, and what answers it.
+    var methods: [(method: HTTPRequest.Method, need: Access.Need, handler: Handler)]
 
-    /// Whether a request writes; what else a replica posts is a question.
+    /// Whether a request writes.
     func isWritten(by method: HTTPRequest.Method) -> Bool {
-      let isQuestion = route.hasPrefix("/sync") && route != "/sync/push"
-      return method != .get && methods.contains { $0.method == method } && !isQuestion
+      methods.contains { $0.method == method && [.write, .add].contains($0.need) }
     }
   }
 
@@ -86,22 +88,23 @@ struct API: HTTPResponder {
     }
   }
 
-  private func answer(_ request: Request, _ resource: Resource?) async throws -> Response {
+  private mutating func answer(_ request: Request, _ resource: Resource?) async throws -> Response {
     do {
       if let preflight = try requestGuard.preflight(request) { return preflight }
-      do throws(Problem) { try requestGuard.check(request, for: resource?.access ?? .token) } catch {
+      do throws(Problem) { access = try await requestGuard.admit(request, for: resource?.entry ?? .token) } catch {
         // One that is known; without the token, nobody can add one.
         if request.uri.path.hasPrefix("/sync") { replicas?.noteRefusal(of: request.headers[.userstoreReplica]) }
         throw error
       }
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
       let method = request.method == .head ? .get : request.method
-      guard let (_, handler) = resource.methods.first(where: { $0.method == method }) else {
+      guard let (_, need, handler) = resource.methods.first(where: { $0.method == method }) else {
         throw wrongMethod(request.method, resource)
       }
+      try access.require(need)
       try checkBody(request)
       if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
-      return try counted(await handler(request), isRequired: method != .get)
+      return try counted(await handler(self)(request), isRequired: method != .get)
     } catch {
       let problem = try problem(error, request)
       if resource?.isWritten(by: request.method) ?? false { Measured.refusal(problem.code) }
@@ -119,7 +122,8 @@ struct API: HTTPResponder {
 
   private func resource(at path: String) -> Resource? {
     if let file = PageFile.at(path) {
-      return Resource(route: "page", access: .page, types: [], methods: [(.get, file.response)])
+      return Resource(
+        route: "page", entry: .page, types: [], methods: [(.get, .nothing, { _ in file.response })])
     }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
     return switch parts.count {
@@ -127,23 +131,24 @@ struct API: HTTPResponder {
     case 2 where parts[0] == "users": user(parts[1])
     case 2 where parts[0] == "sync": sync(route: path)
     case 3 where parts[0] == "changes" && parts[2] == "undo":
-      Resource(route: "/changes/{revision}/undo", methods: [(.post, { try await undo(parts[1], $0) })])
+      Resource(
+        route: "/changes/{revision}/undo", methods: [(.post, .write, { api in { try await api.undo(parts[1], $0) } })])
     default: nil
     }
   }
 
   private func top(_ name: String) -> Resource? {
     switch name {
-    case "health": Resource(route: "/health", access: .anybody, methods: [(.get, health)])
-    case "openapi.json": Resource(route: "/openapi.json", access: .anybody, methods: [(.get, openAPI)])
-    case "about": Resource(route: "/about", methods: [(.get, about)])
-    case "users": Resource(route: "/users", methods: [(.get, users), (.post, add)])
-    case "events": Resource(route: "/events", methods: [(.post, post)])
-    case "changes": Resource(route: "/changes", types: [], methods: [(.get, changes)])
-    case "lists": Resource(route: "/lists", types: [Self.eventStream], methods: [(.get, list)])
+    case "health": Resource(route: "/health", entry: .anybody, methods: [(.get, .nothing, API.health)])
+    case "openapi.json": Resource(route: "/openapi.json", entry: .anybody, methods: [(.get, .nothing, API.openAPI)])
+    case "about": Resource(route: "/about", methods: [(.get, .read, API.about)])
+    case "users": Resource(route: "/users", methods: [(.get, .read, API.users), (.post, .add, API.add)])
+    case "events": Resource(route: "/events", methods: [(.post, .write, API.post)])
+    case "changes": Resource(route: "/changes", types: [], methods: [(.get, .read, API.changes)])
+    case "lists": Resource(route: "/lists", types: [Self.eventStream], methods: [(.get, .read, API.list)])
     case "sync", "replicas": sync(route: "/" + name)
-    case "consumers": Resource(route: "/consumers", methods: [(.get, consumers)])
-    case "metrics": Resource(route: "/metrics", types: ["text/plain"], methods: [(.get, metrics)])
+    case "consumers": Resource(route: "/consumers", methods: [(.get, .read, API.consumers)])
+    case "metrics": Resource(route: "/metrics", types: ["text/plain"], methods: [(.get, .read, API.metrics)])
     default: nil
     }
   }
@@ -152,8 +157,10 @@ struct API: HTTPResponder {
     Resource(
       route: "/users/{id}",
       methods: [
-        (.get, { try await user(id, $0) }), (.put, { try await put(id, $0) }), (.patch, { try await patch(id, $0) }),
-        (.delete, { try await remove(id, $0) }),
+        (.get, .read, { api in { try await api.user(id, $0) } }),
+        (.put, .write, { api in { try await api.put(id, $0) } }),
+        (.patch, .write, { api in { try await api.patch(id, $0) } }),
+        (.delete, .write, { api in { try await api.remove(id, $0) } }),
       ])
   }
 

@@ -26,7 +26,7 @@ struct AccessClaims: Sendable, Equatable {
 
   static let maximumIDs = 1_000
 
-  /// The person: 1 to 200 Unicode scalars without control characters, in Unicode's form NFC.
+  /// The person: 1 to 100 Unicode scalars, as the origin of a change set, without control characters, in Unicode's form NFC.
   let subject: String
   /// The users that may be read, with all those that may be written.
   let read: Scope
@@ -61,8 +61,8 @@ struct AccessClaims: Sendable, Equatable {
   private static func subject(_ claim: StrictJSON?) throws(AccessKeys.Refused) -> String {
     guard let claim else { throw .notAccepted("sub is missing") }
     guard let subject = claim.text else { throw .notAccepted("sub is not a text") }
-    guard (1...200).contains(subject.unicodeScalars.count) else {
-      throw .notAccepted("sub must have 1 to 200 characters")
+    guard (1...100).contains(subject.unicodeScalars.count) else {
+      throw .notAccepted("sub must have 1 to 100 characters")
     }
     // Swift finds the two forms of an accented letter equal, and databases do not.
     guard subject.precomposedStringWithCanonicalMapping.utf8.elementsEqual(subject.utf8) else {

@@ -1,3 +1,5 @@
+// On Linux, which module has the members of `stat` depends on what else is compiled (Swift 6.3.1): this one, or Foundation's.
+import CoreFoundation
 import Foundation
 
 /// A file with keys, which was opened once: its permissions and its content belong together.

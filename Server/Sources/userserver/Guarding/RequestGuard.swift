@@ -2,18 +2,21 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// Refuses requests of other web sites, and of clients without the token.
+/// Refuses requests of other web sites, and finds out who asks.
 ///
 /// A page of another site can make a browser send requests to this server, even under a name of its own that it has rebound to
 /// this machine (CVE-2025-66414, CVE-2024-28224). So the names are compared exactly, for every method and path.
 final class RequestGuard: Sendable {
   private let token: Token?
+  /// The keys of the tokens of persons; nil without `--access-key`.
+  private let keys: AccessKeys?
   private let allowedOrigins: Set<String>
   /// The names under which clients reach the server, with their ports; known once it listens.
   private let names = Mutex<Set<String>>([])
+  private let lastReport = Mutex<ContinuousClock.Instant?>(nil)
 
-  init(token: Token?, allowedOrigins: some Sequence<String>) {
-    self.token = token
+  init(token: Token?, keys: AccessKeys?, allowedOrigins: some Sequence<String>) {
+    (self.token, self.keys) = (token, keys)
     self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
   }
 
@@ -21,17 +24,22 @@ final class RequestGuard: Sendable {
     self.names.withLock { $0 = Set(names.map { $0.lowercased() }) }
   }
 
-  enum Access {
+  enum Entry {
     /// A file of the page; links of other sites may lead to it.
     case page
     case anybody
     case token
   }
 
-  func check(_ request: Request, for access: Access) throws(Problem) {
+  /// Lets a request in, and says what it may do.
+  func admit(_ request: Request, for entry: Entry) async throws(Problem) -> Access {
+    try check(request, isPage: entry == .page)
+    return entry == .token ? try await access(of: request) : .nobody
+  }
+
+  private func check(_ request: Request, isPage: Bool = false) throws(Problem) {
     try checkHost(request)
-    try checkOrigin(request, isPage: access == .page)
-    if access == .token { try checkToken(request) }
+    try checkOrigin(request, isPage: isPage)
   }
 
   private func checkHost(_ request: Request) throws(Problem) {
@@ -78,7 +86,7 @@ final class RequestGuard: Sendable {
     guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
       let origin = request.headers[.origin], allows(origin)
     else { return nil }
-    try check(request, for: .anybody)
+    try check(request)
     return Response(
       status: .noContent,
       headers: [
@@ -98,16 +106,37 @@ final class RequestGuard: Sendable {
     headers[.accessControlExposeHeaders] = "ETag, Location, Retry-After"
   }
 
-  private func checkToken(_ request: Request) throws(Problem) {
-    guard let token else { return }
+  private func access(of request: Request) async throws(Problem) -> Access {
+    if token == nil, keys == nil { return .everything }
     let fields = request.headers[values: .authorization]
     let words = (fields.first ?? "").split(separator: " ")
-    if fields.count == 1, words.count == 2, words[0].lowercased() == "bearer", token.matches(words[1]) { return }
+    guard fields.count == 1, words.count == 2, words[0].lowercased() == "bearer" else {
+      throw Self.refused(fields.isEmpty ? "the token is missing" : "the token is wrong")
+    }
+    if let token, token.matches(words[1]) { return .everything }
+    guard let keys else { throw Self.refused("the token is wrong") }
+    do throws(AccessKeys.Refused) { return Access(try await keys.verify(String(words[1])), keys) } catch {
+      // The reason in full would help to forge one.
+      report(error)
+      throw Self.refused(error.reason.rawValue)
+    }
+  }
+
+  /// Writes the reason to the log, at most once a second: nobody needs a token to be refused.
+  private func report(_ error: AccessKeys.Refused) {
+    let isDue = lastReport.withLock { last in
+      if let last, last + .seconds(1) > .now { return false }
+      last = .now
+      return true
+    }
+    if isDue { StandardError.write("userserver: a token was refused: \(error.detail)") }
+  }
+
+  static func refused(_ detail: String) -> Problem {
     var problem = Problem(
-      .unauthorized, "badToken", fields.isEmpty ? "the token is missing" : "the token is wrong",
-      hint: "userserver prints the address with the token when it starts")
+      .unauthorized, "badToken", detail, hint: "userserver prints the address with the token when it starts")
     problem.headers[.wwwAuthenticate] = "Bearer"
-    throw problem
+    return problem
   }
 }
 

@@ -34,7 +34,7 @@ struct Serving {
       }
     let replicas = try replicas(of: store, name)
     let shutdown = ShutdownTrigger()
-    let requestGuard = RequestGuard(token: token, allowedOrigins: options.allowOrigin)
+    let requestGuard = RequestGuard(token: token, keys: accessKeys, allowedOrigins: options.allowOrigin)
     let (memory, bell) = (Budget.memory(mebibytes: options.maxMemory), Bell())
     let registry = MetricsRegistry(help: Measured.help)
     MetricsSystem.bootstrap(registry)

@@ -59,7 +59,10 @@ extension API {
   func eventStream(
     _ request: Request, _ body: @escaping @Sendable (EventStream) async throws -> String
   ) throws(Problem) -> Response {
-    try streaming(request, Self.eventStream, streams.permit(1)) { response in
+    try streaming(
+      request, Self.eventStream, streams.permit(1),
+      whenTokenEnds: { try await EventStream(response: $0).close(because: "token") }
+    ) { response in
       let stream = EventStream(response: response)
       let reason: String
       do { reason = try await body(stream) } catch let problem as Problem {
@@ -70,20 +73,24 @@ extension API {
     }
   }
 
-  /// A response whose body is written until `body` returns, or the client disconnects, and which keeps the permit until then.
+  /// A response whose body is written until `body` returns, the token ends, or the client disconnects, and which keeps the permit until
+  /// then.
   func streaming(
     _ request: Request, _ type: String, _ permit: Budget.Permit?,
+    whenTokenEnds end: @escaping @Sendable (LiveResponse) async throws -> Void = { _ in },
     _ body: @escaping @Sendable (LiveResponse) async throws -> Void
   ) throws(Problem) -> Response {
     // No one reads the body, and after four parts Hummingbird waits for a reader without end.
     if request.hasBody { throw .badRequest("this request cannot have a body") }
     let memory = try memory.permit(0)
-    let responseBody = ResponseBody { [channel, turns] writer in
+    let responseBody = ResponseBody { [access, channel, turns] writer in
       let response = ResponseStream(writer, to: channel)
       let live = LiveResponse(response, memory, turns)
       // Otherwise Hummingbird does not cancel a response when its client closes the connection (its issue 618).
       do {
-        try await request.body.consumeWithCancellationOnInboundClose { _ in try await body(live) }
+        try await request.body.consumeWithCancellationOnInboundClose { _ in
+          do { try await access.whileValid { try await body(live) } } catch is Access.Ended { try await end(live) }
+        }
       } catch let error as StoreError {
         logFailure(error, request)
         throw error

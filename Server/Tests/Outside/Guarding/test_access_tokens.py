@@ -238,9 +238,9 @@ class Claims(Tokens):
         self.accepts(self.key.token(claims(iss="\u00e9")), issuer="\u00e9")
 
     def test_a_subject_is_a_short_text_without_control_characters(self):
-        for subject in ("a", "a" * 200, "ann@example.com", "Zo\u00eb \U0001F600", "😀" * 200):
+        for subject in ("a", "a" * 100, "ann@example.com", "Zo\u00eb \U0001F600", "😀" * 100):
             self.assertIn(f"subject     {subject}\n", self.accepts(self.key.token(claims(subject))))
-        for subject, says in (("", "1 to 200"), ("a" * 201, "1 to 200"), ("a\n", "control"), ("\0", "control"), ("a\x7f", "control"), ("a\u0085b", "control"),
+        for subject, says in (("", "1 to 100"), ("a" * 101, "1 to 100"), ("a\n", "control"), ("\0", "control"), ("a\x7f", "control"), ("a\u0085b", "control"),
                               ("a\u2028b", "control"), (1, "not a text"), (None, "not a text"), (["a"], "not a text"), ("e\u0301", "NFC")):
             self.refuses(self.key.token(claims(subject)), says)
         self.refuses(self.key.token(claims(without=["sub"])), "sub is missing")

@@ -1,0 +1,203 @@
+"""What the holders of tokens may do: each operation, for each kind of token."""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from support import DEADLINE, USERSERVER, Server, TestCase, at
+
+ISSUER, AUDIENCE = "https://issuer.example.com", "https://users.example.com"
+JSONL = {"Content-Type": "application/jsonl", "Accept": "application/jsonl"}
+# Their parts that clients choose; everything else is that of the description.
+PARTS = {"{id}": "1", "{revision}": "1"}
+# What needs no token.
+OPEN = {"GET /", "GET /screens", "GET /log", "GET /pulse", "GET /health", "GET /openapi.json"}
+WRITES = {"POST /users": "add", "PUT /users/{id}": "write", "PATCH /users/{id}": "write", "DELETE /users/{id}": "write",
+          "POST /changes/{revision}/undo": "write", "POST /events": "write", "POST /sync/push": "write"}
+
+
+class Issuer:
+    """Keys in a folder, and tokens that they sign."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="userserver-keys-"))
+        self.key("key")
+        shutil.copy(self.folder / "key.pub", self.folder / "accepted")
+
+    def key(self, name):
+        self.run("key", str(self.folder / name))
+
+    @staticmethod
+    def run(*arguments):
+        return subprocess.run([USERSERVER, "token", *arguments], check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+    def token(self, *rights, subject="ann", key="key", issuer=ISSUER, audience=AUDIENCE, lasts="1h"):
+        return self.run("issue", "--key", str(self.folder / key), "--issuer", issuer, "--audience", audience, "--subject", subject,
+                        "--for", lasts, *rights)
+
+    @property
+    def options(self):
+        return ["--access-key", str(self.folder / "accepted"), "--access-issuer", ISSUER, "--access-audience", AUDIENCE]
+
+    def withdraw(self, name="other"):
+        """Lets the server accept another key only, in one step."""
+        self.key(name)
+        (self.folder / f"{name}.pub").rename(self.folder / "accepted")
+
+    def remove(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+READER = ("--read", "all")
+EDITOR = ("--write", "all")
+OWNER = ("--write", "all", "--add")
+
+
+class AccessCase(TestCase):
+    def setUp(self):
+        self.issuer = Issuer()
+        self.addCleanup(self.issuer.remove)
+        self.server = Server("--replicas", *self.issuer.options)
+        self.server.__enter__()
+        self.addCleanup(lambda: self.server.__exit__(None, None, None))
+
+    def token(self, *rights, **settings):
+        return self.issuer.token(*rights, **settings)
+
+
+class Operations(AccessCase):
+    """The description of the API lists every operation, which other tests verify."""
+
+    def operations(self):
+        paths = self.server.request("GET", "/openapi.json").json()["paths"]
+        for path, item in paths.items():
+            for method in item:
+                if method != "parameters":
+                    yield method.upper(), path
+
+    def ask(self, method, path, token):
+        """The status and the code of an answer; of a stream, only its head is read."""
+        address = path
+        for part, value in PARTS.items():
+            address = address.replace(part, value)
+        body = {"POST": b"{}", "PUT": b"{}", "PATCH": b"{}"}.get(method)
+        headers = {"Content-Type": "application/json"} if body else {}
+        if path == "/sync/push":
+            headers = JSONL
+        if path == "/lists":
+            address, headers = at("/lists", timeout=1), {"Accept": "text/event-stream"}
+        if path == "/sync/users":
+            address = at("/sync/users", **{"from": self.cursor})
+        if path == "/sync/changes":
+            address = at("/sync/changes", after=self.cursor)
+        response = self.server.request(method, address, body, headers, token=token)
+        code = response.json()["code"] if "problem" in (response.headers.get("content-type") or "") else None
+        return response.status, code
+
+    def test_each_operation_asks_what_the_token_allows(self):
+        self.server.add()
+        self.cursor = self.server.get("/about")["cursor"]
+        refused = {
+            "none": None, "of nobody": "wrong" * 8,
+            "another issuer": self.token(*OWNER, issuer="https://evil.example.com"),
+            "another audience": self.token(*OWNER, audience="https://evil.example.com")}
+        self.issuer.key("foreign")
+        refused["another key"] = self.token(*OWNER, key="foreign")
+        allowed = {"nothing": set(), "read": {"read"}, "edit": {"read", "write"}, "own": {"read", "write", "add"}}
+        tokens = {"nothing": self.token(), "read": self.token(*READER), "edit": self.token(*EDITOR), "own": self.token(*OWNER)}
+        count = 0
+        for method, path in self.operations():
+            name = f"{method} {path}"
+            if name in OPEN:
+                continue
+            count += 1
+            need = WRITES.get(name, "read")
+            for kind, token in refused.items():
+                with self.subTest(name, token=kind):
+                    self.assertEqual(self.ask(method, path, token), (401, "badToken"))
+            for kind, token in tokens.items():
+                with self.subTest(name, token=kind):
+                    status, code = self.ask(method, path, token)
+                    if need in allowed[kind]:
+                        self.assertNotIn(status, (401, 403), code)
+                    else:
+                        self.assertEqual((status, code), (403, "forbidden"))
+        self.assertGreaterEqual(count, 19, "what is tested")
+
+    def test_a_token_with_limits_that_the_server_cannot_keep_is_refused(self):
+        for limits in (["--read", "1,2"], ["--write", "7"], ["--read", "all", "--write", "1"], ["--read", "all", "--add"],
+                       ["--read", "all", "--readable", "name"], ["--write", "all", "--writable", "age"]):
+            response = self.server.request("GET", "/users", token=self.token(*limits))
+            self.assertEqual((response.status, response.json()["code"]), (403, "forbidden"), limits)
+
+    def test_an_addition_by_PUT_needs_the_right_to_add(self):
+        put = lambda token: self.server.request("PUT", "/users/77", {"name": "x"}, {"If-None-Match": "*"}, token=token).status
+        self.assertEqual([put(self.token(*EDITOR)), put(self.token(*OWNER))], [403, 201])
+
+    def test_the_single_token_still_opens_everything(self):
+        self.assertEqual(self.server.add()["user"]["name"], "NIX")
+
+
+class Origins(AccessCase):
+    def test_the_subject_is_the_origin_whatever_the_client_says(self):
+        ann, bob = self.token(*OWNER), self.token(*OWNER, subject="bob")
+        headers = {"Change-Origin": "somebody else"}
+        user = self.server.request("POST", "/users", {"name": "x"}, headers, token=ann).json()["user"]["id"]
+        self.server.request("PATCH", f"/users/{user}", {"set": {"age": 1}}, headers, token=bob)
+        self.server.request("POST", "/events", {"event": "hello", "user": user}, headers, token=bob)
+        self.server.request("PATCH", f"/users/{user}", {"set": {"age": 2}}, headers)
+        with self.server.stream("/changes?after=oldest") as stream:
+            origins = [stream.wait("changes").data["origin"] for _ in range(4)]
+        self.assertEqual(origins, ["ann", "bob", "bob", "somebody else"])
+
+    def test_a_set_of_a_replica_is_written_for_its_subject_and_in_its_name(self):
+        ann, bob, editor = self.token(*OWNER), self.token(*OWNER, subject="bob"), self.token(*EDITOR)
+        state = self.server.request("GET", "/sync", token=ann).json()
+        self.assertEqual(state["subject"], "ann")
+
+        def push(subject, token, number, *rows):
+            lines = [{"op": "push", "identity": state["identity"], "subject": subject, "producer": "7", "cursor": state["cursor"],
+                      "decided": 0}, *rows, {"op": "end", "number": number, "nonce": str(10_000 + number), "origin": "own"}]
+            body = "".join(json.dumps(line) + "\n" for line in lines).encode()
+            return self.server.request("POST", "/sync/push", body, JSONL, token=token)
+
+        added = {"op": "add", "user": -5, "name": "x"}
+        self.assertProblem(push("ann", bob, 1, added), 403, "wrongSubject")
+        self.assertEqual(json.loads(push("ann", editor, 1, added).text.splitlines()[0])["result"], "forbidden")
+        self.assertEqual(json.loads(push("ann", ann, 2, added).text.splitlines()[0])["result"], "accepted")
+        with self.server.stream("/changes?after=oldest") as stream:
+            self.assertEqual(stream.wait("changes").data["origin"], "ann")
+
+
+class Ends(AccessCase):
+    def last_event(self, stream):
+        """The reason of the end of an event stream."""
+        return stream.wait("closing").data["reason"]
+
+    def test_a_stream_ends_when_its_token_expires_or_its_key_is_withdrawn(self):
+        self.server.add()
+        short = self.token(*READER, lasts="3s")
+        long = self.token(*READER)
+        for path in ("/lists", "/changes?after=oldest"):
+            with self.server.stream(path, token=short) as stream:
+                self.assertEqual(self.last_event(stream), "token", path)
+            short = self.token(*READER, lasts="3s")
+        with self.server.stream("/changes?after=oldest", accept="application/jsonl", token=self.token(*READER, lasts="2s")) as stream:
+            while stream.line() is not None:
+                pass
+            self.assertEqual(stream.ending, "whole")
+        with self.server.stream("/lists", token=long) as stream:
+            self.issuer.withdraw()
+            self.assertEqual(self.last_event(stream), "token")
+        self.assertEqual(self.server.request("GET", "/users", token=long).status, 401)
+        self.assertEqual(self.server.request("GET", "/users", token=self.token(*READER, key="other")).status, 200)
+
+    def test_a_replica_that_waits_is_answered_when_its_token_ends(self):
+        self.server.add()
+        token = self.token(*READER, lasts="2s")
+        state = self.server.request("GET", "/sync", token=token).json()
+        response = self.server.request(
+            "GET", at("/sync/changes", after=state["cursor"], wait=25), headers={"Accept": "application/jsonl"}, token=token, within=DEADLINE)
+        self.assertProblem(response, 401, "badToken")
