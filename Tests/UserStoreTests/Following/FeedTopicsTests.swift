@@ -96,6 +96,8 @@ import Testing
     var iterator = store.changeSets(after: start, of: [.attribute(.age)], heartbeat: .seconds(15)).makeAsyncIterator()
     await clock.slept.reached(1)
     clock.advance(by: .seconds(15))
+    // The heartbeat is due once its task sleeps again.
+    await clock.slept.reached(2)
     let first = try #require(try await iterator.next())
     #expect(first.heartbeat == .behind && first.cursor.revision > start.revision)
     let second = try #require(try await iterator.next())
