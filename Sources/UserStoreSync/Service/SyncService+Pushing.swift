@@ -3,7 +3,8 @@ import UserStore
 extension SyncService {
   /// How many sets are decided in one transaction.
   ///
-  /// Other writers wait for as many.
+  /// Other writers wait for as many. And PostgreSQL keeps a list of the savepoints of a transaction that have changed a row, which it
+  /// reads at each further change of that row.
   private static let transactionLimit = 100
 
   /// Decides the sets that a replica has sent, in their order, and writes those that are accepted, each a set of the log with the
@@ -28,13 +29,7 @@ extension SyncService {
     var (results, forked): ([(nonce: Int64, decision: Decision)], Int64?) = ([], nil)
     for start in stride(from: 0, to: push.sets.count, by: Self.transactionLimit) where forked == nil {
       let sets = push.sets[start...].prefix(Self.transactionLimit)
-      func decide(_ isolation: Isolation) async throws -> (
-        results: [(nonce: Int64, decision: Decision)], forked: Int64?
-      ) {
-        try await store.write { transaction in try Self.decide(sets, of: push, scope, isolation, in: &transaction) }
-      }
-      let decided: (results: [(nonce: Int64, decision: Decision)], forked: Int64?)
-      do { decided = try await decide(.none) } catch is Refusal { decided = try await decide(.savepoints) }
+      let decided = try await store.write { transaction in try Self.decide(sets, of: push, scope, in: &transaction) }
       (results, forked) = (results + decided.results, decided.forked)
     }
     // Read after the commit: on PostgreSQL, other programs can commit before it.
@@ -42,17 +37,8 @@ extension SyncService {
     return SyncAnswer(contentType: SyncAnswer.lines, body: PushAnswer(results, forked: forked, cursor: cursor).bytes)
   }
 
-  /// How a refused set is taken back.
-  private enum Isolation {
-    /// With the whole transaction, whose sets are then decided again: few are refused, and on PostgreSQL a savepoint for each costs a
-    /// fifth of the time.
-    case none
-    case savepoints
-  }
-
   private static func decide(
-    _ sets: ArraySlice<Push.Set>, of push: Push, _ scope: Scope, _ isolation: Isolation,
-    in transaction: inout WriteTransaction
+    _ sets: ArraySlice<Push.Set>, of push: Push, _ scope: Scope, in transaction: inout WriteTransaction
   ) throws -> (results: [(nonce: Int64, decision: Decision)], forked: Int64?) {
     let session = try transaction.session
     guard let replicated = session.replicated, try replicated.decides(), let server = try session.server() else {
@@ -72,7 +58,7 @@ extension SyncService {
         forked = set.number
         break
       }
-      let decision = try known ?? decide(set, scope, isolation, in: &transaction)
+      let decision = try known ?? decide(set, scope, in: &transaction)
       if known == nil { new.append((set.number, set.nonce, decision)) }
       results.append((set.nonce, decision))
     }
@@ -91,29 +77,25 @@ extension SyncService {
     init(_ reason: Replica.Refusal.Reason, _ detail: String) { decision = Decision(reason.rawValue, detail: detail) }
   }
 
-  /// - Throws: A `Refusal` without savepoints; any other error.
   private static func decide(
-    _ set: Push.Set, _ scope: Scope, _ isolation: Isolation, in transaction: inout WriteTransaction
+    _ set: Push.Set, _ scope: Scope, in transaction: inout WriteTransaction
   ) throws -> Decision {
-    guard let rows = set.rows else {
-      return Refusal(.userRemoved, "the values of the user were purged").decision
+    do {
+      guard let rows = set.rows else { throw Refusal(.userRemoved, "the values of the user were purged") }
+      try transaction.undoingOnAnyError { transaction in
+        var hasChanged = false
+        for row in rows where try perform(row, scope, in: &transaction) { hasChanged = true }
+        if !hasChanged { return }
+        let session = try transaction.session
+        try session.append(.pushed(set.nonce))
+        // Who it is was verified; what the set says was not.
+        let origin = scope.subject.isEmpty ? set.origin : scope.subject
+        do throws(StoreError) { try session.endSet(origin: origin) } catch { throw refusal(error) }
+      }
+      return .accepted
+    } catch let refusal as Refusal {
+      return refusal.decision
     }
-    func write(_ transaction: inout WriteTransaction) throws {
-      var hasChanged = false
-      for row in rows where try perform(row, scope, in: &transaction) { hasChanged = true }
-      if !hasChanged { return }
-      let session = try transaction.session
-      try session.append(.pushed(set.nonce))
-      // Who it is was verified; what the set says was not.
-      let origin = scope.subject.isEmpty ? set.origin : scope.subject
-      do throws(StoreError) { try session.endSet(origin: origin) } catch { throw refusal(error) }
-    }
-    switch isolation {
-    case .none: try write(&transaction)
-    case .savepoints:
-      do { try transaction.undoingOnAnyError(write) } catch let refusal as Refusal { return refusal.decision }
-    }
-    return .accepted
   }
 
   /// Does what a row says; returns whether that changed anything.
