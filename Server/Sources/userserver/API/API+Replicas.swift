@@ -67,10 +67,12 @@ extension API {
       response.headers[.connection] = "close"
       return response
     } catch {
-      let isEnd = error is CancellationError && Task.isShuttingDownGracefully
-      var problem =
-        try isEnd
-        ? .shuttingDown : error is Access.Ended ? RequestGuard.refused("the token is expired") : problem(error, request)
+      var problem: Problem
+      switch error {
+      case is CancellationError where Task.isShuttingDownGracefully: problem = .shuttingDown
+      case is Access.Ended: problem = RequestGuard.refused("the token has expired, or its key was withdrawn")
+      default: problem = try self.problem(error, request)
+      }
       problem.headers[.connection] = "close"
       throw problem
     }

@@ -18,7 +18,7 @@ struct Access: Sendable {
   /// Returns when the token ends; nil for the single token, which does not.
   private let end: (@Sendable () async throws -> Void)?
 
-  /// Whoever has no token.
+  /// A client without a token.
   static let nobody = Access(subject: "", granted: [.nothing], end: nil)
   /// The holder of the single token, and everybody on a server without one.
   static let everything = Access(subject: "", granted: [.nothing, .read, .write, .add], end: nil)

@@ -28,7 +28,7 @@ enum AccessKeyFile {
 
     static func privateKey(_ position: Int) -> Mistake {
       Mistake(
-        "key \(position) is private, and whoever has it can issue tokens",
+        "key \(position) is private, and everybody who has it can issue tokens",
         hint: "give the server the public key: openssl pkey -in PRIVATE -pubout")
     }
   }
@@ -102,7 +102,7 @@ enum AccessKeyFile {
   private static func key(_ members: [String: StrictJSON], _ position: Int) async throws(Mistake) -> AccessKey? {
     let type = members["kty"]?.text
     if type == "oct" || members["k"] != nil {
-      throw Mistake("key \(position) is a shared secret, and whoever has it can issue tokens")
+      throw Mistake("key \(position) is a shared secret, and everybody who has it can issue tokens")
     }
     if ["d", "p", "q", "dp", "dq", "qi", "oth"].contains(where: { members[$0] != nil }) { throw .privateKey(position) }
     if let use = members["use"], use.text != "sig" { return nil }

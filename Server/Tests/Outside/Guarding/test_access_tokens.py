@@ -432,7 +432,7 @@ class Rotation(Tokens):
         path.unlink()
         self.says(server, f"there is no {path}; the access keys stay as they were\n")
         self.replace(path, self.key.private.read_text())
-        self.says(server, "is private, and whoever has it can issue tokens; the access keys stay as they were\n")
+        self.says(server, "is private, and everybody who has it can issue tokens; the access keys stay as they were\n")
         # It is reported once, however often it is read.
         threading.Event().wait(2)
         self.assertEqual(server.log.count("is private"), 1)
