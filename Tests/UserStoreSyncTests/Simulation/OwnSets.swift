@@ -24,11 +24,15 @@ struct OwnSets {
   var acknowledged: Set<Int64> = []
   /// The users that were added here.
   var added: Set<Int64> = []
+  /// Purged users that were added here after the purge had arrived, and the row that did so.
+  private(set) var addedAfterPurge: [Int64: Int64] = [:]
   /// Values that the replica has replaced.
   private var gone: Set<WrittenValue> = []
 
-  /// Returns the random numbers of the rows; `largestID` is the largest id that the server has given.
-  mutating func note(_ plain: PlainConnection, after row: Int64, largestID: Int64) throws -> [Int64] {
+  /// Returns the random numbers of the rows; `cursor` is how far the replica has read the server's log.
+  mutating func note(
+    _ plain: PlainConnection, after row: Int64, _ server: SimulatedServer, at cursor: Cursor?
+  ) throws -> [Int64] {
     var nonces: [Int64] = []
     for found in try plain.run("SELECT seq, op, user, nonce FROM changes WHERE seq > \(row)") {
       guard case .integer(let seq) = found[0], case .integer(let op) = found[1], case .integer(let nonce) = found[3]
@@ -40,8 +44,11 @@ struct OwnSets {
         gone = gone.filter { $0.user != user }
         if op == 1 {
           added.insert(user)
-          if user > largestID {
+          if user > server.largestID {
             throw Wrong("a new user here has the id \(user), which the server can give to another")
+          }
+          if addedAfterPurge[user] == nil, let cursor, server.hasRead(purgeOf: user, at: cursor) {
+            addedAfterPurge[user] = seq
           }
         }
       }

@@ -64,7 +64,7 @@ final class SimulatedReplica {
   ///
   /// Returns the random numbers of the rows.
   func noteOwn(after row: Int64, _ server: SimulatedServer) throws -> [Int64] {
-    try own.note(plain, after: row, largestID: server.largestID)
+    try own.note(plain, after: row, server, at: cursor)
   }
 
   /// Whether the server has answered.
@@ -252,10 +252,15 @@ final class SimulatedReplica {
   }
 
   /// No value of a purged user is in the log of a replica that has read everything, also of one that it had only earlier.
+  ///
+  /// But those of a user that was added here with the same id when the purge had arrived, and that the server has refused.
   func judgePurges(_ server: SimulatedServer) throws {
-    for user in server.erased {
+    for user in server.erased.keys {
       let rows = try plain.integer(
-        "SELECT count(*) FROM changes WHERE user = \(user) AND (new IS NOT NULL OR old IS NOT NULL AND op <> 6)")
+        """
+        SELECT count(*) FROM changes WHERE user = \(user) AND seq < \(own.addedAfterPurge[user] ?? .max)
+          AND (new IS NOT NULL OR old IS NOT NULL AND op <> 6)
+        """)
       guard rows == 0 else { throw Wrong("\(path): the log has values of the purged user \(user)") }
     }
   }

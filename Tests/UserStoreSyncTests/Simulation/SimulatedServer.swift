@@ -27,7 +27,7 @@ final class SimulatedServer {
     let moment: Moment
     let decisions: [Int64: String]
     let numbers: [SetNumber: Int64]
-    let erased: Set<Int64>
+    let erased: [Int64: Cursor]
   }
 
   let database: any SimulatedDatabase
@@ -54,8 +54,8 @@ final class SimulatedServer {
   private var backups: [Backup] = []
   /// The users whose values were purged, ever.
   private(set) var purged: Set<Int64> = []
-  /// Those of them that were not added again since.
-  private(set) var erased: Set<Int64> = []
+  /// Those of them that were not added again since, and the place of the purge in the log.
+  private(set) var erased: [Int64: Cursor] = [:]
   /// What each grant hides.
   private(set) var denied: [String: Set<Int64>] = ["g0": []]
   private(set) var grant = "g0"
@@ -112,11 +112,11 @@ final class SimulatedServer {
       guard history[last]?.records == records else { throw Wrong("the server's log does not describe its records") }
     }
     end = last
-    erased.subtract(records.keys)
+    for user in records.keys { erased[user] = nil }
     // Also one that was added and removed in one set.
     let added = "SELECT DISTINCT \"user\" FROM changes WHERE op = 1 AND attribute = 'name' AND new IS NOT NULL"
     for case .integer(let user) in try plain.run(added).map({ $0[0] }) {
-      erased.remove(user)
+      erased[user] = nil
       largestID = max(largestID, user)
     }
     try judgeDecisions(plain, isRestored: restored != nil)
@@ -207,6 +207,12 @@ final class SimulatedServer {
     return try plain.integer("SELECT epoch FROM meta") == cursor.epoch && nonce == cursor.nonce
   }
 
+  /// Whether a replica at this cursor has read the purge of a user that was not added again since.
+  func hasRead(purgeOf user: Int64, at cursor: Cursor) -> Bool {
+    guard let purge = erased[user] else { return false }
+    return purge.epoch == cursor.epoch ? purge.revision <= cursor.revision : cursor.epoch == end.epoch
+  }
+
   // MARK: Writing
 
   func write(origin: String?, _ body: (inout WriteTransaction) throws -> Void) throws {
@@ -231,8 +237,8 @@ final class SimulatedServer {
   func purge(_ user: Int64) throws {
     try store.purge(User.ID(user))
     purged.insert(user)
-    erased.insert(user)
     try commit()
+    erased[user] = end
   }
 
   func compact(keeping rows: Int) throws {
@@ -273,7 +279,7 @@ final class SimulatedServer {
     restores += 1
     (decisions, numbers) = (backup.decisions, backup.numbers)
     // The values of users that were purged later are there again.
-    erased.formIntersection(backup.erased)
+    erased = erased.filter { backup.erased[$0.key] != nil }
     try commit(restored: backup.moment)
   }
 

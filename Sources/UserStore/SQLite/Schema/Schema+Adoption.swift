@@ -57,13 +57,21 @@ extension Schema {
       """, to: purpose)
   }
 
+  /// A replica's state says which rows of the log the server has; the copy would have another log.
+  private static let copyOfReplica = StoreError(
+    .readOnlyReplica, "the file is a copy of a replica", hint: "follow the server into a new file")
+
   /// The version whose tables and triggers a copy has; throws if it has others.
   private static func versionOfCopy(_ connection: borrowing Connection) throws(StoreError) -> Int64 {
     var mismatch = StoreError(.schemaChanged, "no version of this library had these tables")
-    for migration in Migration.all {
+    for version in Migration.oldest...Migration.newest {
       do throws(StoreError) {
-        let broken = try checkVersion(migration.number, connection).brokenTriggers
-        if broken.isEmpty { return migration.number }
+        let check = try checkVersion(version, connection)
+        let broken = check.brokenTriggers
+        if broken.isEmpty {
+          if check.parts.contains(.replica) { throw copyOfReplica }
+          return version
+        }
         throw StoreError(
           .schemaChanged,
           "the file cannot be adopted: triggers of the log are missing or changed (\(broken.joined(separator: ", ")))")

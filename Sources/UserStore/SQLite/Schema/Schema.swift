@@ -12,15 +12,12 @@ enum Schema {
     let version = try checkedVersion(connection, mayBeEmpty: creates)
     if (version ?? 0) < Migration.latest { try migrate(connection, pageSize: pageSize) }
     if isFile { try switchToWAL(connection) }
-    // Before any row is read: a table of another program may compute its content.
-    let current = max(version ?? 0, Migration.latest)
-    let check = try SchemaCheck(connection, version: current)
+    let (_, check) = try inspect(connection)
     try check.requireHarmlessRemoval(on: connection)
-    try checkMigrations(connection, through: current, check.parts)
     if check.needsRepair {
       try inTransaction("BEGIN IMMEDIATE", connection) { connection throws(StoreError) in
         // Checked again: another process may have repaired them.
-        try SchemaCheck(connection, version: current).repair(connection)
+        try inspect(connection).check.repair(connection)
       }
     }
   }
@@ -41,11 +38,25 @@ enum Schema {
 
   /// Returns the schema version of the file, and what is missing or changed in its schema; throws `schemaChanged` for a difference
   /// that cannot be repaired.
+  ///
+  /// Before any row is read: a table of another program may compute its content.
   static func inspect(
     _ connection: borrowing Connection
   ) throws(StoreError) -> (version: Int64, check: SchemaCheck) {
-    let version = try checkedVersion(connection, mayBeEmpty: false) ?? 0
-    return (version, try checkVersion(version, connection))
+    try inSnapshot(connection) { connection throws(StoreError) in
+      let version = try checkedVersion(connection, mayBeEmpty: false) ?? 0
+      return (version, try checkVersion(version, connection))
+    }
+  }
+
+  /// Runs `body` in one transaction: between two statements, another process may create the store, or a part of its schema.
+  private static func inSnapshot<Value>(
+    _ connection: borrowing Connection, _ body: (borrowing Connection) throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
+    if connection.isInTransaction { return try body(connection) }
+    try connection.execute("BEGIN", to: "open the database")
+    defer { connection.rollBack() }
+    return try body(connection)
   }
 
   /// Returns the schema version; nil for an empty database, which is refused unless `mayBeEmpty`.
@@ -53,14 +64,12 @@ enum Schema {
     var (mark, version, objects, isUTF8): (Int64, Int64, Int64, Bool) = (0, 0, 0, true)
     let purpose = "open the database"
     do throws(StoreError) {
-      // In one transaction: between two statements, another process may create the store.
-      let isInner = connection.isInTransaction
-      if !isInner { try connection.execute("BEGIN", to: purpose) }
-      defer { if !isInner { connection.rollBack() } }
-      try connection.rows("PRAGMA application_id", to: purpose) { mark = $0.integer(0) }
-      try connection.rows("PRAGMA user_version", to: purpose) { version = $0.integer(0) }
-      try connection.rows("PRAGMA encoding", to: purpose) { isUTF8 = $0.text(0) == "UTF-8" }
-      try connection.rows("SELECT count(*) FROM sqlite_schema", to: purpose) { objects = $0.integer(0) }
+      try inSnapshot(connection) { connection throws(StoreError) in
+        try connection.rows("PRAGMA application_id", to: purpose) { mark = $0.integer(0) }
+        try connection.rows("PRAGMA user_version", to: purpose) { version = $0.integer(0) }
+        try connection.rows("PRAGMA encoding", to: purpose) { isUTF8 = $0.text(0) == "UTF-8" }
+        try connection.rows("SELECT count(*) FROM sqlite_schema", to: purpose) { objects = $0.integer(0) }
+      }
     } catch {
       // Only here is SQLite's general error a format that it does not support: a newer one, or damage.
       if let cause = error.cause as? SQLiteError, cause.code.primary == .error {

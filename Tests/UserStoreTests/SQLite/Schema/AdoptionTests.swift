@@ -25,14 +25,18 @@ import Testing
   /// How a copy is made.
   enum Maker: String, CaseIterable {
     case dump, clone, python
-  }
 
-  private func make(_ maker: Maker) throws {
-    switch maker {
-    case .dump: try Program.run("sh", ["-c", "sqlite3 \"$0\" .dump | sqlite3 \"$1\"", folder.database, copy])
-    case .clone: try folder.shell(".clone '\(copy)'")
-    case .python:
-      try folder.python("sqlite3.connect(path.replace('users.db', 'copy.db')).executescript('\\n'.join(db.iterdump()))")
+    /// Makes a copy, and returns its path.
+    func copy(of folder: Folder) throws -> String {
+      let copy = folder.path + "/copy.db"
+      switch self {
+      case .dump: try Program.run("sh", ["-c", "sqlite3 \"$0\" .dump | sqlite3 \"$1\"", folder.database, copy])
+      case .clone: try folder.shell(".clone '\(copy)'")
+      case .python:
+        try folder.python(
+          "sqlite3.connect(path.replace('users.db', 'copy.db')).executescript('\\n'.join(db.iterdump()))")
+      }
+      return copy
     }
   }
 
@@ -42,7 +46,7 @@ import Testing
 
   @Test(arguments: Maker.allCases)
   func `a copy is adopted with its records, and no cursor of the original is valid in it`(_ maker: Maker) throws {
-    try make(maker)
+    _ = try maker.copy(of: folder)
     let cursor = try folder.open().read { try $0.cursor }
     for access in [Configuration.Access.createIfMissing, .readWrite, .readOnly] {
       var configuration = Configuration()
@@ -66,7 +70,7 @@ import Testing
   }
 
   @Test func `the ids of removed users are kept also if the copy has lost them`() throws {
-    try make(.dump)
+    _ = try Maker.dump.copy(of: folder)
     try folder.shell("DELETE FROM sqlite_sequence", copy)
     #expect(try adopt())
     #expect(try UserStore(path: copy).write { try $0.add(name: "C") } == User.ID(3))
@@ -89,7 +93,7 @@ import Testing
     "CREATE TRIGGER extra AFTER INSERT ON users BEGIN SELECT 1; END", "CREATE VIEW pragma_extra AS SELECT 1",
   ])
   func `a copy whose tables or triggers are not ours is not adopted, and stays as it is`(_ sql: String) throws {
-    try make(.dump)
+    _ = try Maker.dump.copy(of: folder)
     try folder.shell(sql, copy)
     let bytes = try folder.bytes(copy)
     #expect(code { try adopt() } == .schemaChanged)
