@@ -45,8 +45,9 @@ extension Reader {
           return try Self.part(of: set, after: start, in: session, at: (cursor, head), isContinued: part != nil)
         }
         var (pieces, position): ([LogPart.Piece], _) = ([], start.revision)
+        var notes = NotedRows(end: page.position.revision.rawValue)
         for set in page.sets {
-          let entries = try set.allEntries(after: position, in: session)
+          let entries = try notes.entries(of: set, after: position, in: session)
           let isContinued = pieces.isEmpty && part != nil
           pieces.append(LogPart.Piece(entries: entries, end: set.cursor, origin: set.origin, isContinued: isContinued))
           position = set.revision
@@ -83,15 +84,24 @@ extension Reader {
   }
 }
 
-extension UserStore.ChangeSet {
+/// The rows of a page, which are read again if a set has notes: once, because all sets that replicas have sent have one.
+private struct NotedRows {
+  /// The last row of the page.
+  let end: Int64
+  private var rows: ArraySlice<LogRow> = []
+
+  init(end: Int64) { self.end = end }
+
   /// The changes, the events, and the notes of a set that is in memory and starts after a revision.
-  fileprivate func allEntries(
-    after start: UserStore.Revision, in session: any Session
+  mutating func entries(
+    of set: UserStore.ChangeSet, after start: UserStore.Revision, in session: any Session
   ) throws(StoreError) -> [LogPart.Entry] {
-    guard case .held(let entries) = content else { return [] }
-    // Nearly always, there is no note, and no row has to be read again.
+    guard case .held(let entries) = set.content else { return [] }
     guard entries.hasNotes else { return entries.merged.map { .entry($0) } }
-    return try session.rows(after: start.rawValue, through: revision.rawValue).allEntries
+    let last = set.revision.rawValue
+    if rows.last?.sequence ?? .min < last { rows = try session.rows(after: start.rawValue, through: end)[...] }
+    rows = rows.drop { $0.sequence <= start.rawValue }
+    return rows.prefix { $0.sequence <= last }.allEntries
   }
 }
 

@@ -48,7 +48,7 @@ extension PostgresSession {
   private static let selectNextEnd = PostgresStatement(
     "read the log", "SELECT seq, first, nonce, origin, is_foreign FROM userstore.next_end($1, $2)", .int8, .int8)
   private static let countChanges = PostgresStatement("count changes", "SELECT userstore.change_count($1)", .int8)
-  private static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)", .int8, .text)
+  static let endSet = PostgresStatement("write", "SELECT userstore.end_set($1, $2)", .int8, .text)
   private static let post = PostgresStatement(
     "post an event", "SELECT FROM userstore.post($1, $4, NULL, $2, $3, $5, $6)", .text, .int8, .float8, .text, .bytea,
     .bytea)
@@ -61,6 +61,11 @@ extension PostgresSession {
     """, .text, .int8, .float8, .text, .bytea, .bytea, .int8)
   private static let notePurged = PostgresStatement("purge a user", "SELECT FROM userstore.note_purged($1)", .int8)
   private static let notePushed = PostgresStatement("write", "SELECT FROM userstore.note_pushed($1)", .int8)
+  /// Appends the note, and then ends the set.
+  ///
+  /// A replica sends thousands of sets, and two statements take 4 % longer.
+  private static let endPushedSet = PostgresStatement(
+    "write", "SELECT userstore.end_set($1, $2) FROM userstore.note_pushed($3)", .int8, .text, .int8)
   private static let nextBase = PostgresStatement("write", "SELECT userstore.next_base()")
   static let place = PostgresStatement("write", "SELECT userstore.place()")
   static let endWriting = PostgresStatement("write", "SELECT userstore.end_set($1, $2, true)", .int8, .text)
@@ -154,7 +159,7 @@ extension PostgresSession {
     do throws(StoreError) {
       switch note {
       case .purged(let id): try run(Self.notePurged, .int8(id.rawValue))
-      case .pushed(let nonce): addDue(Self.notePushed, [.int8(nonce)])
+      case .pushed(let nonce): due.append(Due(statement: Self.notePushed, values: [.int8(nonce)], meaning: .pushed))
       case .pulled, .expected: throw StoreError(.unsupported, "only a store in a file can be a replica")
       case .event(let name, let payload, nil):
         try pipeline { _ = $0.add(Self.post, [.text(name)] + payload.columns) }
@@ -175,7 +180,12 @@ extension PostgresSession {
     let nonce = Int64.random(in: .min ... .max)
     self.write?.mayHaveLogged = false
     self.write?.sets.append(WrittenSet(nonce: nonce))
-    addDue(Self.endSet, [.int8(nonce), origin.map { .text($0) } ?? .null], endingSet: write.sets.count)
+    let (values, index) = ([PostgresValue.int8(nonce), origin.map { .text($0) } ?? .null], write.sets.count)
+    if case .pushed? = due.last?.meaning {
+      addDue(Self.endPushedSet, values + due.removeLast().values, endingSet: index)
+    } else {
+      addDue(Self.endSet, values, endingSet: index)
+    }
   }
 
   func writingEnd() throws(StoreError) -> Cursor {

@@ -89,7 +89,7 @@ extension PostgresSession {
     due = []
     for (entry, result) in zip(sent, results) where result.isComplete {
       switch entry.meaning {
-      case .nothing, .savepoint: break
+      case .nothing, .savepoint, .pushed: break
       case .start: write?.start = try result.first { Cursor($0) }
       case .snapshot: try result.first { begun($0, wasReplica) }
       case .end(let index): write?.sets[index].number = try result.first { $0.int8OrNil(0) } ?? nil

@@ -119,7 +119,7 @@ extension PostgresSession {
     }
     // The end of a lone set needs no separate statement.
     var end: [PostgresValue]?
-    if nonces.count == 1, case .end? = due.last?.meaning { end = due.removeLast().values }
+    if nonces.count == 1, due.last?.statement.index == Self.endSet.index { end = due.removeLast().values }
     let (place, rows): (PostgresResult, PostgresResult?)
     do throws(StoreError) {
       (place, rows) = try send { batch in

@@ -32,6 +32,8 @@ final class PostgresSession: Session, @unchecked Sendable {
 
     enum Meaning {
       case nothing, savepoint, start, snapshot
+      /// The note that a replica has sent the set.
+      case pushed
       /// The statement ends the set with this index; its result is the number of the set's last row.
       case end(Int)
     }
