@@ -1,6 +1,7 @@
 import ArgumentParser
 import CFloor
 import UserStore
+import UserStoreSync
 
 /// Runs one fixed piece of work for callgrind, which counts only the instructions of `floor_counted`.
 ///
@@ -11,6 +12,7 @@ struct Count: ParsableCommand {
   enum Work: String, CaseIterable, ExpressibleByArgument {
     case write
     case writeInC = "write-in-c"
+    case writeReplica = "write-replica"
     case replay
     case replayInC = "replay-in-c"
     case open
@@ -90,7 +92,8 @@ extension Count.Work {
 
   var operations: Int {
     switch self {
-    case .write, .writeInC, .set, .setBeside1, .setBeside3, .setIndexed, .setUnique, .setCaseless, .setPost, .readSet,
+    case .write, .writeInC, .writeReplica, .set, .setBeside1, .setBeside3, .setIndexed, .setUnique, .setCaseless,
+      .setPost, .readSet,
       .updateProfile:
       5_000
     case .replay, .replayInC: 20_000
@@ -107,6 +110,7 @@ extension Count.Work {
     switch self {
     case .write: "a write of one row, with one listener"
     case .writeInC: "the same write in C, without a listener"
+    case .writeReplica: "the same write of the library at a replica that takes writes, offline"
     case .replay: "reading a row of the log, in sets of 500"
     case .replayInC: "reading the same row in C"
     case .open: "opening a store of 1,000 users, reading one, and closing it"
@@ -152,6 +156,7 @@ extension Count.Work {
     switch self {
     case .write: try Self.write(count)
     case .writeInC: try Self.writeInC(count)
+    case .writeReplica: try Self.write(count, isReplica: true)
     case .replay: try Self.replay(count)
     case .replayInC: try Self.replayInC(count)
     case .open: try Self.open(count)
@@ -199,13 +204,22 @@ extension Count.Work {
     }
   }
 
-  private static func write(_ count: Int) throws -> () throws -> Void {
+  private static func write(_ count: Int, isReplica: Bool = false) throws -> () throws -> Void {
     var configuration = UserStore.Configuration()
     configuration.durability = .normal
     configuration.watchesOtherProcesses = false
     let folder = try TemporaryFolder()
     let store = try UserStore(path: folder.path + "/users.db", configuration: configuration)
-    let user = try store.write { try $0.add(name: "NIX") }
+    let user: UserStore.User.ID
+    if isReplica {
+      let server = try UserStore(path: folder.path + "/server.db", configuration: configuration)
+      // The id of a user that is added at a replica is longer.
+      user = try server.write { try $0.add(name: "NIX") }
+      let replica = try Replica(of: store, from: WithinProcess(to: server), users: .all, writes: .queued)
+      try Waiting.run { try await replica.catchUp() }
+    } else {
+      user = try store.write { try $0.add(name: "NIX") }
+    }
     store.listeners.bind("screen", to: .attribute(.name, of: user)) { _ in }
     var names = Names()
     return {
@@ -345,5 +359,17 @@ extension Count.Work {
       for topic in topics { store.listeners.bind("screen", to: topic) { _ in } }
       for topic in topics { store.listeners.unbind("screen", from: topic) }
     }
+  }
+}
+
+/// Asks a server in the same process.
+private struct WithinProcess: SyncTransport {
+  let address = "this process"
+  private let service: SyncService
+
+  init(to store: UserStore) throws { service = try SyncService(store) }
+
+  func send(_ request: SyncRequest) async throws -> SyncResponse {
+    SyncResponse(status: 200, body: try await service.answer(request).body)
   }
 }
