@@ -928,7 +928,7 @@ CREATE FUNCTION userstore.forget_decisions(producer bigint, through bigint, befo
  WITH old AS (
           SELECT d_1.number
             FROM userstore.decisions d_1
-           WHERE ((d_1.producer = forget_decisions.producer) AND (d_1.number <= forget_decisions.through) AND (d_1.at < forget_decisions.before))
+           WHERE ((d_1.producer = forget_decisions.producer) AND ((d_1.number >= 1) AND (d_1.number <= forget_decisions.through)) AND (d_1.at < forget_decisions.before))
            ORDER BY d_1.number
           LIMIT 1000
          ), noted AS (
@@ -938,8 +938,8 @@ CREATE FUNCTION userstore.forget_decisions(producer bigint, through bigint, befo
                   HAVING (count(*) > 0) ON CONFLICT(producer) DO UPDATE SET forgotten = GREATEST(p.forgotten, excluded.forgotten)
          )
   DELETE FROM userstore.decisions d
-   WHERE ((d.producer = forget_decisions.producer) AND (d.number <= ( SELECT max(o.number) AS max
-            FROM old o)));
+   WHERE ((d.producer = forget_decisions.producer) AND ((d.number >= 1) AND (d.number <= ( SELECT max(o.number) AS max
+            FROM old o))));
 END;
 
 
@@ -2228,47 +2228,47 @@ COPY userstore.attributes (user_id, name, "integer", "real", text, bytes, raw) F
 --
 
 COPY userstore.changes (xact, started, "user", n, op, starts, attribute, old_i, old_r, old_t, old_b, old_x, new_i, new_r, new_t, new_b, new_x, nonce, first, nth, is_foreign, is_blank) FROM stdin;
-726	2026-11-28 21:23:05.057732+00	1	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	NIX	\N	\N	\N	\N	\N	\N	\N
-726	2026-11-28 21:23:05.057732+00	1	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	#a52a2a	\N	\N	\N	\N	\N	\N	\N
-726	2026-11-28 21:23:05.057732+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-4655999074330674349	1	1	f	\N
-727	2026-11-28 21:23:05.377741+00	2	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	Zoë	\N	\N	\N	\N	\N	\N	\N
-727	2026-11-28 21:23:05.377741+00	2	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-727	2026-11-28 21:23:05.377741+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-8867669108499607991	1	1	f	\N
-728	2026-11-28 21:23:05.785066+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-9151287413265033649	1	1	f	\N
-729	2026-11-28 21:23:06.187662+00	1	1	2	t	age	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 21:23:06.187662+00	1	2	2	f	ratio	\N	\N	\N	\N	\N	\N	0.5	\N	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 21:23:06.187662+00	1	3	2	f	note	\N	\N	\N	\N	\N	\N	\N	Grüße	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 21:23:06.187662+00	1	4	2	f	größe	\N	\N	\N	\N	\N	\N	\N	1.0	\N	\N	\N	\N	\N	\N	\N
-729	2026-11-28 21:23:06.187662+00	\N	5	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-8013737673473262235	1	1	f	\N
-730	2026-11-28 21:23:06.409533+00	1	1	2	t	photo	\N	\N	\N	\N	\N	\N	\N	\N	\\x00ff	\N	\N	\N	\N	\N	\N
-730	2026-11-28 21:23:06.409533+00	1	2	2	f	ключ	\N	\N	\N	\N	\N	\N	\N	1	\N	\N	\N	\N	\N	\N	\N
-730	2026-11-28 21:23:06.409533+00	1	4	2	f	age	36	\N	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N
-730	2026-11-28 21:23:06.409533+00	\N	5	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	9080679115679247842	1	1	t	\N
-731	2026-11-28 21:23:06.780387+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	4960490607132556416	1	1	t	\N
-732	2026-11-28 21:23:07.494286+00	\N	4	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-207859966102443475	1	1	f	\N
-733	2026-11-28 21:23:08.390497+00	2	1	2	t	name	\N	\N	Zoë	\N	\N	\N	\N	佐江	\N	\N	\N	\N	\N	\N	\N
-733	2026-11-28 21:23:08.390497+00	\N	2	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	6828505934567510599	1	1	f	\N
-734	2026-11-28 21:23:08.65615+00	1	1	2	t	age	\N	\N	36	\N	\N	37	\N	\N	\N	\N	\N	\N	\N	\N	\N
-734	2026-11-28 21:23:08.65615+00	1	2	2	f	note	\N	\N	Grüße	\N	\N	\N	\N		\N	\N	\N	\N	\N	\N	\N
-734	2026-11-28 21:23:08.65615+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-1097334719352483806	1	1	f	\N
-735	2026-11-28 21:23:08.715276+00	2	1	2	t	hair_color	\N	\N	\N	\N	\N	\N	\N	#000000	\N	\N	\N	\N	\N	\N	\N
-735	2026-11-28 21:23:08.715276+00	4	2	1	f	name	\N	\N	\N	\N	\N	\N	\N	Été	\N	\N	\N	\N	\N	\N	\N
-735	2026-11-28 21:23:08.715276+00	4	3	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-735	2026-11-28 21:23:08.715276+00	\N	4	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-3701400493827035633	1	1	t	\N
-736	2026-11-28 21:23:08.739816+00	4	1	6	t	\N	\N	\N	invited	\N	\N	\N	\N	{"by":2}	\N	\N	\N	\N	\N	\N	\N
-736	2026-11-28 21:23:08.739816+00	\N	2	6	f	\N	\N	\N	closed	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-736	2026-11-28 21:23:08.739816+00	\N	3	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-7613563850113980427	1	1	t	\N
-728	2026-11-28 21:23:05.785066+00	3	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-728	2026-11-28 21:23:05.785066+00	3	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-730	2026-11-28 21:23:06.409533+00	3	3	2	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-731	2026-11-28 21:23:06.780387+00	3	1	6	t	\N	\N	\N	seen	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-732	2026-11-28 21:23:07.494286+00	3	1	3	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-732	2026-11-28 21:23:07.494286+00	3	2	3	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-732	2026-11-28 21:23:07.494286+00	3	3	3	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
-738	2026-11-28 21:23:09.468758+00	3	1	5	t	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-738	2026-11-28 21:23:09.468758+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	9194348501692691816	1	1	f	\N
-742	2026-11-28 21:23:10.771449+00	\N	1	9	t	\N	10	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
-742	2026-11-28 21:23:10.771449+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-8368964546101733689	1	1	t	\N
+726	2026-11-29 09:27:53.019193+00	1	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	NIX	\N	\N	\N	\N	\N	\N	\N
+726	2026-11-29 09:27:53.019193+00	1	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	#a52a2a	\N	\N	\N	\N	\N	\N	\N
+726	2026-11-29 09:27:53.019193+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	3097621716537032347	1	1	f	\N
+727	2026-11-29 09:27:53.107051+00	2	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	Zoë	\N	\N	\N	\N	\N	\N	\N
+727	2026-11-29 09:27:53.107051+00	2	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+727	2026-11-29 09:27:53.107051+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-8832658959101810262	1	1	f	\N
+728	2026-11-29 09:27:53.211786+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-1107123866789808876	1	1	f	\N
+729	2026-11-29 09:27:53.316867+00	1	1	2	t	age	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-29 09:27:53.316867+00	1	2	2	f	ratio	\N	\N	\N	\N	\N	\N	0.5	\N	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-29 09:27:53.316867+00	1	3	2	f	note	\N	\N	\N	\N	\N	\N	\N	Grüße	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-29 09:27:53.316867+00	1	4	2	f	größe	\N	\N	\N	\N	\N	\N	\N	1.0	\N	\N	\N	\N	\N	\N	\N
+729	2026-11-29 09:27:53.316867+00	\N	5	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-5869371282227727646	1	1	f	\N
+730	2026-11-29 09:27:53.354581+00	1	1	2	t	photo	\N	\N	\N	\N	\N	\N	\N	\N	\\x00ff	\N	\N	\N	\N	\N	\N
+730	2026-11-29 09:27:53.354581+00	1	2	2	f	ключ	\N	\N	\N	\N	\N	\N	\N	1	\N	\N	\N	\N	\N	\N	\N
+730	2026-11-29 09:27:53.354581+00	1	4	2	f	age	36	\N	\N	\N	\N	\N	\N	36	\N	\N	\N	\N	\N	\N	\N
+730	2026-11-29 09:27:53.354581+00	\N	5	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	3822316282840145545	1	1	t	\N
+731	2026-11-29 09:27:53.377403+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-4905176602850607914	1	1	t	\N
+732	2026-11-29 09:27:53.432111+00	\N	4	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-1629961089714445404	1	1	f	\N
+733	2026-11-29 09:27:53.885211+00	2	1	2	t	name	\N	\N	Zoë	\N	\N	\N	\N	佐江	\N	\N	\N	\N	\N	\N	\N
+733	2026-11-29 09:27:53.885211+00	\N	2	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	4753617215426272180	1	1	f	\N
+734	2026-11-29 09:27:54.038754+00	1	1	2	t	age	\N	\N	36	\N	\N	37	\N	\N	\N	\N	\N	\N	\N	\N	\N
+734	2026-11-29 09:27:54.038754+00	1	2	2	f	note	\N	\N	Grüße	\N	\N	\N	\N		\N	\N	\N	\N	\N	\N	\N
+734	2026-11-29 09:27:54.038754+00	\N	3	0	f	usertool	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-1789985103009029763	1	1	f	\N
+735	2026-11-29 09:27:54.062689+00	2	1	2	t	hair_color	\N	\N	\N	\N	\N	\N	\N	#000000	\N	\N	\N	\N	\N	\N	\N
+735	2026-11-29 09:27:54.062689+00	4	2	1	f	name	\N	\N	\N	\N	\N	\N	\N	Été	\N	\N	\N	\N	\N	\N	\N
+735	2026-11-29 09:27:54.062689+00	4	3	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+735	2026-11-29 09:27:54.062689+00	\N	4	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	1105896740327940692	1	1	t	\N
+736	2026-11-29 09:27:54.076499+00	4	1	6	t	\N	\N	\N	invited	\N	\N	\N	\N	{"by":2}	\N	\N	\N	\N	\N	\N	\N
+736	2026-11-29 09:27:54.076499+00	\N	2	6	f	\N	\N	\N	closed	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+736	2026-11-29 09:27:54.076499+00	\N	3	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	-4772102482118511807	1	1	t	\N
+728	2026-11-29 09:27:53.211786+00	3	1	1	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+728	2026-11-29 09:27:53.211786+00	3	2	1	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+730	2026-11-29 09:27:53.354581+00	3	3	2	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+731	2026-11-29 09:27:53.377403+00	3	1	6	t	\N	\N	\N	seen	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+732	2026-11-29 09:27:53.432111+00	3	1	3	t	name	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+732	2026-11-29 09:27:53.432111+00	3	2	3	f	hair_color	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+732	2026-11-29 09:27:53.432111+00	3	3	3	f	age	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	t
+738	2026-11-29 09:27:54.625626+00	3	1	5	t	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+738	2026-11-29 09:27:54.625626+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	6103579259775852500	1	1	f	\N
+742	2026-11-29 09:27:54.743601+00	\N	1	9	t	\N	10	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N
+742	2026-11-29 09:27:54.743601+00	\N	2	0	f	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	\N	4909805677789135803	1	1	t	\N
 \.
 
 
@@ -2277,19 +2277,19 @@ COPY userstore.changes (xact, started, "user", n, op, starts, attribute, old_i, 
 --
 
 COPY userstore.commits (last, base, sets, xact, started, at) FROM stdin;
-3	0	1	726	2026-11-28 21:23:05.057732+00	2026-11-28 21:23:05.217604+00
-6	3	1	727	2026-11-28 21:23:05.377741+00	2026-11-28 21:23:05.395895+00
-9	6	1	728	2026-11-28 21:23:05.785066+00	2026-11-28 21:23:05.805867+00
-14	9	1	729	2026-11-28 21:23:06.187662+00	2026-11-28 21:23:06.213316+00
-19	14	1	730	2026-11-28 21:23:06.409533+00	2026-11-28 21:23:06.487718+00
-21	19	1	731	2026-11-28 21:23:06.780387+00	2026-11-28 21:23:06.79003+00
-25	21	1	732	2026-11-28 21:23:07.494286+00	2026-11-28 21:23:07.531722+00
-27	25	1	733	2026-11-28 21:23:08.390497+00	2026-11-28 21:23:08.410546+00
-30	27	1	734	2026-11-28 21:23:08.65615+00	2026-11-28 21:23:08.67711+00
-34	30	1	735	2026-11-28 21:23:08.715276+00	2026-11-28 21:23:08.729355+00
-37	34	1	736	2026-11-28 21:23:08.739816+00	2026-11-28 21:23:08.752502+00
-39	37	1	738	2026-11-28 21:23:09.468758+00	2026-11-28 21:23:09.625205+00
-41	39	1	742	2026-11-28 21:23:10.771449+00	2026-11-28 21:23:10.808017+00
+3	0	1	726	2026-11-29 09:27:53.019193+00	2026-11-29 09:27:53.028306+00
+6	3	1	727	2026-11-29 09:27:53.107051+00	2026-11-29 09:27:53.115522+00
+9	6	1	728	2026-11-29 09:27:53.211786+00	2026-11-29 09:27:53.219269+00
+14	9	1	729	2026-11-29 09:27:53.316867+00	2026-11-29 09:27:53.328026+00
+19	14	1	730	2026-11-29 09:27:53.354581+00	2026-11-29 09:27:53.361754+00
+21	19	1	731	2026-11-29 09:27:53.377403+00	2026-11-29 09:27:53.381696+00
+25	21	1	732	2026-11-29 09:27:53.432111+00	2026-11-29 09:27:53.441614+00
+27	25	1	733	2026-11-29 09:27:53.885211+00	2026-11-29 09:27:53.895012+00
+30	27	1	734	2026-11-29 09:27:54.038754+00	2026-11-29 09:27:54.048188+00
+34	30	1	735	2026-11-29 09:27:54.062689+00	2026-11-29 09:27:54.067397+00
+37	34	1	736	2026-11-29 09:27:54.076499+00	2026-11-29 09:27:54.083196+00
+39	37	1	738	2026-11-29 09:27:54.625626+00	2026-11-29 09:27:54.636866+00
+41	39	1	742	2026-11-29 09:27:54.743601+00	2026-11-29 09:27:54.747801+00
 \.
 
 
@@ -2298,7 +2298,7 @@ COPY userstore.commits (last, base, sets, xact, started, at) FROM stdin;
 --
 
 COPY userstore.consumers (name, epoch, seq, nonce, holder, at) FROM stdin;
-counter	2715311289867671257	37	-7613563850113980427	-1165981006926349738	2026-11-28 21:23:09.056725+00
+counter	6682384383562313696	37	-4772102482118511807	9023967418096658132	2026-11-29 09:27:54.211311+00
 \.
 
 
@@ -2307,7 +2307,7 @@ counter	2715311289867671257	37	-7613563850113980427	-1165981006926349738	2026-11
 --
 
 COPY userstore.decisions (nonce, producer, number, result, detail, at) FROM stdin;
-20	5	2	conflict	é	1795900990738
+20	5	2	conflict	é	1795944474733
 \.
 
 
@@ -2537,7 +2537,7 @@ COPY userstore.line  FROM stdin;
 --
 
 COPY userstore.meta (id, layout, min_client, epoch, horizon, horizon_nonce, measured, bytes, searched, sized, size) FROM stdin;
-1	7	1	2715311289867671257	0	0	0	0	0	0	0
+1	7	1	6682384383562313696	0	0	0	0	0	0	0
 \.
 
 
@@ -2550,7 +2550,7 @@ COPY userstore.migrations (number, name, fingerprint) FROM stdin;
 4	notes	3a2479aef002472b
 5	unique	cd3328418c69a3e9
 6	replicas	e985b810f2a0c4b4
-7	decisions	e0cf54c94a44f10c
+7	decisions	94719047af5ce28
 \.
 
 
@@ -2577,7 +2577,7 @@ COPY userstore.purged (user_id) FROM stdin;
 --
 
 COPY userstore.server (id, identity) FROM stdin;
-1	4304039818028390939
+1	-8129418253949686643
 \.
 
 

@@ -347,6 +347,35 @@ import UserStore
     #expect(try await sets(server).flatMap { try $0.changes }.count { $0.attribute == "age" } == 2)
   }
 
+  @Test func `what a copied file has sent is known also when the log and other decisions are forgotten`() async throws {
+    let (first, replica) = try await copied()
+    try await first.backup(to: fixture.folder + "/copy.db")
+    let copy = try fixture.open("copy")
+    try await copy.write { [nix] in try $0.set(Self.age, of: nix, to: 8) }
+    try await copy.backup(to: fixture.folder + "/late.db")
+    // The number of the copy's set is taken, so that each copy sends it under a name of its own.
+    try await first.write { [nix] in try $0.set("first", of: nix, to: .integer(1)) }
+    try await replica.catchUp()
+    let other = try self.replica(of: copy)
+    try await other.catchUp()
+    try await server.write { [nix] in try $0.set(Self.age, of: nix, to: 9) }
+    for number in 1...3 {
+      // What is forgotten is older than the log.
+      let decided = WallClock.milliseconds
+      while WallClock.milliseconds == decided { await Task.yield() }
+      try await copy.write { [nix] in try $0.set("later", of: nix, to: .integer(Int64(number))) }
+      try await other.catchUp()
+      try await server.compact(keeping: RetentionPolicy(.init(changes: 1), consumerLimits: .none))
+    }
+    let late = try fixture.open("late")
+    try await self.replica(of: late).catchUp()
+    #expect(try await server.user(nix)?[Self.age] == 9)
+    #expect(try await late.users() == server.users())
+    let plain = try PlainConnection(fixture.folder + "/server.db")
+    #expect(try plain.value("SELECT count(*) FROM userstore_decisions WHERE number = 0") == 1)
+    #expect(try plain.value("SELECT forgotten FROM userstore_producers") == 1, "later ones are forgotten")
+  }
+
   private func writeRandomly(_ store: UserStore, _ random: inout SplitMix64) throws {
     func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
     try store.write { users in

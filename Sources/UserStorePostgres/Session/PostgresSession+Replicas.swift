@@ -24,9 +24,9 @@ extension PostgresSession: ReplicatedSession {
   private static let selectForgotten = PostgresStatement(
     "forget decisions",
     """
-    SELECT CASE WHEN (SELECT at FROM userstore.decisions WHERE producer = $1 ORDER BY number LIMIT 1) < $3 THEN
+    SELECT CASE WHEN (SELECT at FROM userstore.decisions WHERE producer = $1 AND number > 0 ORDER BY number LIMIT 1) < $3 THEN
       (SELECT max(d.number) FROM
-        (SELECT number, at FROM userstore.decisions WHERE producer = $1 AND number <= $2 ORDER BY number LIMIT 1000) d
+        (SELECT number, at FROM userstore.decisions WHERE producer = $1 AND number BETWEEN 1 AND $2 ORDER BY number LIMIT 1000) d
         WHERE d.at < $3)
     END
     """, .int8, .int8, .int8)

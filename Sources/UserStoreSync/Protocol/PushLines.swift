@@ -122,7 +122,7 @@ struct Push: Hashable {
       let set = Set(
         number: try line.integer("number"), nonce: try line.number("nonce"),
         origin: String(storedValue: try line.value("origin")), rows: isVoid ? nil : rows)
-      guard sets.last.map({ $0.number < set.number }) ?? (set.number > 0), nonces.insert(set.nonce).inserted,
+      guard sets.last.map({ $0.number < set.number }) ?? true, nonces.insert(set.nonce).inserted,
         !isVoid || rows.isEmpty
       else { throw SyncFailure("a number or a nonce is not in order") }
       sets.append(set)

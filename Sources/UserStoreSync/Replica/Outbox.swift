@@ -37,6 +37,7 @@ struct Outbox {
     "read the outbox",
     "SELECT min(last) FROM userstore_outbox WHERE producer = ?1 AND number >= ?2 AND result IS NULL")
   private static let selectCount = SQL("read the outbox", "SELECT count(*) FROM userstore_outbox")
+  private static let selectCountFrom = SQL("read the outbox", "SELECT count(*) FROM userstore_outbox WHERE last >= ?1")
   private static let selectDecided = SQL(
     "read the outbox", "SELECT min(number) - 1 FROM userstore_outbox WHERE producer = ?1")
   private static let hasAnswer = SQL(
@@ -107,13 +108,15 @@ struct Outbox {
 
   func forgetResults() throws(StoreError) { try tables.run(Self.forget) }
 
-  /// Gives new numbers to the set with a number that the server knows from another set, and to all after it: from 1 on, under a new name.
+  /// Gives new numbers to the set with a number that the server knows from another set, and to all after it: through 0, under a new name.
   ///
-  /// Those before keep theirs, under which the server may know them. Returns the next number.
+  /// Those before keep theirs, under which the server may know them. Other copies of the file may have these sets too, and send them later
+  /// under other names: so the server never forgets what it has decided about numbers below 1. Returns the next number.
   func fork(_ producer: Int64, at number: Int64, to name: Int64) throws(StoreError) -> Int64? {
     guard var start = try tables.first(Self.selectForked, .integer(producer), .integer(number), columns: 1)?[0].int64
     else { return nil }
-    var next: Int64 = 1
+    let count = try tables.first(Self.selectCountFrom, .integer(start), columns: 1)?[0].int64 ?? 0
+    var next = 1 - count
     while true {
       let sets = try tables.all(Self.selectFrom, .integer(start), columns: 8).map { Set($0) }
       for set in sets {

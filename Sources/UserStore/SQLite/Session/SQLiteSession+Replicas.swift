@@ -14,18 +14,19 @@ extension SQLiteSession: ReplicatedSession {
   private static let insertDecision = SQL(
     "store a decision",
     "INSERT INTO userstore_decisions (nonce, producer, number, result, detail, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-  // Only the first ones are read, and nearly always only the first one: a replica may have sent a hundred thousand sets.
+  // Not those below 1, which other copies of the replica's file may send later, under other names. Only the first ones are read, and
+  // nearly always only the first one: a replica may have sent a hundred thousand sets.
   private static let selectForgotten = SQL(
     "forget decisions",
     """
-    SELECT CASE WHEN (SELECT at FROM userstore_decisions WHERE producer = ?1 ORDER BY number LIMIT 1) < ?3 THEN
+    SELECT CASE WHEN (SELECT at FROM userstore_decisions WHERE producer = ?1 AND number > 0 ORDER BY number LIMIT 1) < ?3 THEN
       (SELECT max(number) FROM
-        (SELECT number, at FROM userstore_decisions WHERE producer = ?1 AND number <= ?2 ORDER BY number LIMIT 1000)
+        (SELECT number, at FROM userstore_decisions WHERE producer = ?1 AND number BETWEEN 1 AND ?2 ORDER BY number LIMIT 1000)
         WHERE at < ?3)
     END
     """)
   private static let forget = SQL(
-    "forget decisions", "DELETE FROM userstore_decisions WHERE producer = ?1 AND number <= ?2")
+    "forget decisions", "DELETE FROM userstore_decisions WHERE producer = ?1 AND number BETWEEN 1 AND ?2")
   private static let noteForgotten = SQL(
     "forget decisions",
     """

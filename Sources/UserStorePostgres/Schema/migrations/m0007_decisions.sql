@@ -28,14 +28,14 @@ BEGIN ATOMIC
     FROM jsonb_array_elements(store_decisions.decisions) d;
 END;
 
--- Forgets the first 1,000 decisions about a replica's sets with numbers through one, if they are older than a time in milliseconds since
--- 1970, and keeps the largest number.
+-- Forgets the first 1,000 decisions about a replica's sets with numbers from 1 through one, if they are older than a time in milliseconds
+-- since 1970, and keeps the largest number. Copies of the replica's file may have the sets with smaller numbers, and send them later.
 CREATE FUNCTION userstore.forget_decisions(producer bigint, through bigint, before bigint) RETURNS void
   LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, userstore, pg_temp
 BEGIN ATOMIC
   WITH old AS (
     SELECT d.number FROM userstore.decisions d
-    WHERE d.producer = forget_decisions.producer AND d.number <= forget_decisions.through AND d.at < forget_decisions.before
+    WHERE d.producer = forget_decisions.producer AND d.number BETWEEN 1 AND forget_decisions.through AND d.at < forget_decisions.before
     ORDER BY d.number LIMIT 1000
   ), noted AS (
     INSERT INTO userstore.producers AS p (producer, forgotten)
@@ -43,7 +43,7 @@ BEGIN ATOMIC
       ON CONFLICT (producer) DO UPDATE SET forgotten = greatest(p.forgotten, excluded.forgotten)
   )
   DELETE FROM userstore.decisions d
-    WHERE d.producer = forget_decisions.producer AND d.number <= (SELECT max(o.number) FROM old o);
+    WHERE d.producer = forget_decisions.producer AND d.number BETWEEN 1 AND (SELECT max(o.number) FROM old o);
 END;
 
 -- MARK: Notes
