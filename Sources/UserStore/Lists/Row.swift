@@ -112,14 +112,3 @@ struct RowOrder: Sendable {
     return left.id == right.id ? 0 : left.id < right.id ? -1 : 1
   }
 }
-
-extension UserStore.Condition.Node {
-  /// The attributes that it mentions, possibly several times.
-  var attributes: [AttributeName] {
-    switch self {
-    case .all(let parts), .any(let parts): parts.flatMap(\.attributes)
-    case .not(let part): part.attributes
-    case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
-    }
-  }
-}

@@ -76,8 +76,8 @@ enum Limits {
     return checked
   }
 
-  /// The number of values that the condition of a query can compare with.
-  static let queryValues = 1_000
+  /// The number of values that the condition of a query can compare with: a server adds up to 1,000 ids to that of a client.
+  static let queryValues = 2_000
   /// The number of comparisons and inner junctions in a condition; SQLite's expressions have at most 1,000 levels, one for each
   /// part of a junction.
   static let conditionParts = 500

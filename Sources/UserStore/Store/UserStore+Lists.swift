@@ -26,7 +26,7 @@ extension UserStore {
   ///
   /// - Parameter query: The query.
   /// - Returns: The list, with its current rows.
-  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run (a limit below 1, more than 1,000 values, …), and the codes
+  /// - Throws: `StoreError.Code.badValue` for a query that cannot be run (a limit below 1, more than 2,000 values, …), and the codes
   ///   that every read can throw (see ``StoreError/Code``), such as `.nested` inside a transaction.
   public func list(_ query: Query) throws(StoreError) -> Listenable<Rows> {
     try Limits.check(query)

@@ -20,6 +20,24 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return Revision(rawValue: written.end)
   }
 
+  /// Undoes an earlier write, as `undo(_:)` does, if whoever asks may do so.
+  ///
+  /// - Parameters:
+  ///   - revision: The revision at which a write of this library ends.
+  ///   - check: Called with each change of the write, the newest first, before any is undone. What it throws, this method throws.
+  /// - Returns: The revision at which the undone write ends.
+  /// - Throws: The errors of `undo(_:)`, and those of `check`.
+  @discardableResult
+  public mutating func undo(
+    _ revision: UserStore.Revision, checking check: (UserStore.Change) throws -> Void
+  ) throws -> UserStore.Revision {
+    let written = try writtenSet(endingAt: revision)
+    var last = written.end - 1
+    while let changes = try changes(of: written, through: &last) { try changes.forEach(check) }
+    try undoingOnError { transaction throws(StoreError) in try transaction.undo(written) }
+    return Revision(rawValue: written.end)
+  }
+
   /// Runs `body`; if it throws, undoes everything that it wrote.
   mutating func undoingOnError<Result>(
     _ body: (inout Self) throws(StoreError) -> Result
@@ -116,12 +134,20 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
   private mutating func undo(_ written: (first: Int64, end: Int64)) throws(StoreError) {
     var removed = Removals()
     var last = written.end - 1
-    while last >= written.first {
-      let rows = try session.rows(after: written.first - 1, through: last, newestFirst: true)
-      guard let oldest = rows.last else { break }
-      for row in rows where !row.isNote { try undo(row.change, &removed) }
-      last = oldest.sequence - 1
+    while let changes = try changes(of: written, through: &last) {
+      for change in changes { try undo(change, &removed) }
     }
+  }
+
+  /// A page of the changes of a write, the newest first, and moves `last` before them; nil after the first change.
+  private mutating func changes(
+    of written: (first: Int64, end: Int64), through last: inout Int64
+  ) throws(StoreError) -> [Change]? {
+    guard last >= written.first else { return nil }
+    let rows = try session.rows(after: written.first - 1, through: last, newestFirst: true)
+    guard let oldest = rows.last else { return nil }
+    last = oldest.sequence - 1
+    return rows.filter { !$0.isNote }.map(\.change)
   }
 
   private mutating func undo(_ change: Change, _ removed: inout Removals) throws(StoreError) {

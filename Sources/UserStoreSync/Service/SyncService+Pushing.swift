@@ -102,33 +102,42 @@ extension SyncService {
   ///
   /// On PostgreSQL, each look takes as long as a change, so what the change itself finds is not looked for before.
   private static func perform(_ row: OwnRow, _ scope: Scope, in transaction: inout WriteTransaction) throws -> Bool {
+    let access = scope.access
     func exists(_ id: Int64) throws -> Bool { try !transaction.storedValue(.name, of: User.ID(id)).isNull }
-    func check(_ id: Int64) throws {
-      guard scope.mayWrite(id) else { throw Refusal(.forbidden, "user \(id) may not be written") }
+    // Before anything is looked at: a refusal must not say whether there is such a user.
+    func check(_ id: Int64, _ attribute: AttributeName? = nil, _ action: Access.Action = .write) throws {
+      guard access.may(.write, User.ID(id)) else { throw Refusal(.forbidden, "user \(id) may not be written") }
+      guard let attribute, !access.may(action, attribute) else { return }
+      throw Refusal(.forbidden, "\(attribute) may not be \(action == .read ? "read" : "written")")
     }
     do {
       switch row {
       case .add(let id, let name):
-        try check(id)
-        if !scope.mayAdd { throw Refusal(.forbidden, "no users may be added") }
+        try check(id, .name)
+        if !access.mayAdd { throw Refusal(.forbidden, "no users may be added") }
         if try exists(id) { throw Refusal(.userExists, "there is a user \(id)") }
         _ = try transaction.add([(.name, name)], as: User.ID(id))
         return true
       case .set(let id, let attribute, let value):
-        try check(id)
+        try check(id, attribute)
         return try transaction.update(attribute, of: User.ID(id), to: value)
       case .remove(let id):
         try check(id)
+        if access.writableAttributes != nil { throw Refusal(.forbidden, "not all attributes may be written") }
         guard try exists(id) else { return false }
         try transaction.remove(User.ID(id))
         return true
       case .post(let id, let name, let payload):
-        if let id { try check(id) }
+        if let id {
+          try check(id)
+        } else if access.writableUsers != nil {
+          throw Refusal(.forbidden, "an event about no user may not be posted")
+        }
         guard let text = String(storedValue: name) else { throw Refusal(.invalid, "the name of an event is no text") }
         try transaction.post(text, payload, about: id.map { User.ID($0) })
         return true
       case .expect(let id, let attribute, let expected):
-        try check(id)
+        try check(id, attribute, .read)
         let value = try transaction.storedValue(attribute, of: User.ID(id))
         if value.isNull, try !exists(id) { throw Refusal(.userRemoved, "there is no user \(id)") }
         if value != expected {
@@ -137,6 +146,8 @@ extension SyncService {
         return false
       }
     } catch let error as StoreError {
+      // Who has the value may be hidden.
+      if error.code == .notUnique, !access.readsAll { throw Refusal(.notUnique, "another user has this value") }
       throw refusal(error)
     }
   }

@@ -6,7 +6,7 @@ public import UserStore
 ///     let answer = try await service.answer(SyncRequest(path: "/sync/changes", query: query, body: body))
 ///
 /// An answer is made in short reads, and has about a megabyte: a replica that reads slowly holds no transaction open. The store can
-/// have either engine. It shows all users to every request: check before who asks.
+/// have either engine. Find out before who asks, and give it the `Access`.
 public final class SyncService: Sendable {
   let store: UserStore
   private let limits: Limits
@@ -25,35 +25,6 @@ public final class SyncService: Sendable {
     package var now: @Sendable () -> Int64 = { WallClock.milliseconds }
 
     package init() {}
-  }
-
-  /// Who asks, and what they may do.
-  public struct Access: Sendable {
-    /// Who it is; empty for the holder of the single token of a server.
-    ///
-    /// A replica sends only what was written for its subject, and what it sends is written with the subject as its origin.
-    public let subject: String
-    /// Whether users may be added.
-    public let mayAdd: Bool
-    /// Changes whenever `mayRead` does.
-    package let grant: String
-    /// Nil if all users may be read.
-    package let mayRead: (@Sendable (Int64) -> Bool)?
-
-    /// Creates the access of somebody who may read and change all users.
-    ///
-    /// - Parameters:
-    ///   - subject: Who it is, as the server has verified it; empty for a server that does not know.
-    ///   - mayAdd: Whether users may be added.
-    public init(subject: String = "", mayAdd: Bool = true) {
-      self.init(subject: subject, mayAdd: mayAdd, grant: "all", mayRead: nil)
-    }
-
-    package init(
-      subject: String, mayAdd: Bool = true, grant: String, mayRead: (@Sendable (Int64) -> Bool)?
-    ) {
-      (self.subject, self.mayAdd, self.grant, self.mayRead) = (subject, mayAdd, grant, mayRead)
-    }
   }
 
   /// Prepares a store for replicas.
@@ -146,14 +117,12 @@ public final class SyncService: Sendable {
 
   /// What one request is answered with.
   struct Scope: Sendable {
-    let subject: String
+    let access: Access
     let grant: String
     let limits: Limits
-    /// The ids of the subset, ascending; nil for all users.
+    /// The ids of the users that are shown, ascending; nil for all users, or all but the hidden ones.
     let ids: [Int64]?
     private let subset: Set<Int64>?
-    let mayAdd: Bool
-    private let mayRead: (@Sendable (Int64) -> Bool)?
     let turn: Turn
     /// The replica and the number of its request; nil for another client.
     let asked: (replica: ReplicaTable.Key, number: Int)?
@@ -162,21 +131,33 @@ public final class SyncService: Sendable {
       _ access: Access, _ request: SyncRequest, _ limits: Limits, _ turn: @escaping Turn,
       _ asked: (replica: ReplicaTable.Key, number: Int)?
     ) {
-      (subject, grant, mayAdd, mayRead) = (access.subject, access.grant, access.mayAdd, access.mayRead)
-      (ids, self.limits) = (request.users, limits)
-      (self.turn, self.asked) = (turn, asked)
+      (self.access, grant, self.limits, self.turn, self.asked) = (access, access.grant, limits, turn, asked)
+      ids = request.users ?? access.readableUsers?.map(\.rawValue).sorted()
       subset = request.users.map { Set($0) }
     }
 
-    var showsAll: Bool { subset == nil && mayRead == nil }
+    var subject: String { access.subject }
 
-    /// Whether the reader may write a user.
-    func mayWrite(_ user: Int64) -> Bool { mayRead?(user) ?? true }
+    var showsAll: Bool { subset == nil && access.readsAll }
 
-    /// Whether the reader sees what is about a user, or about none.
-    func shows(_ user: User.ID?) -> Bool {
-      guard let id = user?.rawValue else { return showsAll }
-      return subset?.contains(id) ?? true && mayRead?(id) ?? true
+    /// How many users a first copy has.
+    func count(of users: inout ReadTransaction) throws -> Int {
+      guard let readable = access.readableUsers else { return try users.count() }
+      var (count, rest) = (0, readable.sorted()[...])
+      while !rest.isEmpty {
+        try users.forEachUser(in: Array(rest.prefix(500))) { _ in
+          count += 1
+          return true
+        }
+        rest = rest.dropFirst(500)
+      }
+      return count
+    }
+
+    /// Whether the reader sees an entry of the log.
+    func shows(_ entry: UserStore.Entry) -> Bool {
+      guard let subset else { return access.shows(entry) }
+      return entry.user.map { subset.contains($0.rawValue) } ?? false && access.shows(entry)
     }
   }
 
@@ -188,7 +169,7 @@ public final class SyncService: Sendable {
     }
     let state = ServerState(
       identity: ServerState.text(ofIdentity: server.identity), cursor: try users.cursor, (scope.subject, scope.grant),
-      count: try users.count(), purged: server.purged)
+      count: try scope.count(of: &users), purged: server.purged)
     return SyncAnswer(contentType: "application/json", body: state.json.bytes)
   }
 
@@ -204,9 +185,9 @@ public final class SyncService: Sendable {
     ])
     var (count, end, isFull) = (0, last, false)
     func take(_ user: User) -> Bool {
+      guard let shown = scope.access.shown(user) else { return true }
       end = user.id.rawValue
-      if !scope.shows(user.id) { return true }
-      lines.append(user.json)
+      lines.append(shown.json)
       count += 1
       isFull = count >= scope.limits.users || lines.bytes.count >= scope.limits.bytes
       return !isFull
@@ -323,7 +304,10 @@ private struct ChangesAnswer {
   mutating func append(_ found: LogPart, _ scope: SyncService.Scope) {
     let pieces = found.pieces.prefix(scope.limits.sets)
     for piece in pieces {
-      let shown = piece.entries.filter { $0.isNote || scope.shows($0.user) }
+      let shown = piece.entries.filter { entry in
+        // Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
+        if case .entry(let entry) = entry { scope.shows(entry) } else { true }
+      }
       // A replica learns from the answer to its own request what became of a set in which it sees nothing.
       let isShown = piece.isContinued || piece.end == nil || shown.contains { !$0.isPushed }
       if isShown { for entry in shown { lines.append(entry.json) } }
@@ -359,21 +343,18 @@ private struct ChangesAnswer {
   }
 }
 
-extension LogPart.Entry {
-  // Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
-  fileprivate var isNote: Bool { if case .entry = self { false } else { true } }
-
-  fileprivate var isPushed: Bool { if case .pushed = self { true } else { false } }
-
+extension UserStore.Entry {
   /// The user that the entry is about.
   fileprivate var user: User.ID? {
     switch self {
-    case .entry(.change(let change)): change.user
-    case .entry(.event(let event)): event.user
-    case .purged(let user): user
-    case .pushed: nil
+    case .change(let change): change.user
+    case .event(let event): event.user
     }
   }
+}
+
+extension LogPart.Entry {
+  fileprivate var isPushed: Bool { if case .pushed = self { true } else { false } }
 
   fileprivate var json: String {
     switch self {

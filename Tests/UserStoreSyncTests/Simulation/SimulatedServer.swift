@@ -172,9 +172,8 @@ final class SimulatedServer {
   /// Answers a request with a status and a body.
   func answer(_ request: SyncRequest, grant: String, subject: String = "") async throws -> (status: Int, body: [UInt8])
   {
-    let hidden = denied[grant] ?? []
-    let mayRead: @Sendable (Int64) -> Bool = { !hidden.contains($0) }
-    let access = SyncService.Access(subject: subject, grant: grant, mayRead: hidden.isEmpty ? nil : mayRead)
+    let hidden = Set((denied[grant] ?? []).map { User.ID($0) })
+    let access = SyncService.Access(subject: subject, hiding: hidden, grant: grant)
     do {
       let received = try SyncRequest(
         path: request.path, query: request.query, body: request.body ?? [], replica: request.replica)

@@ -24,6 +24,12 @@ import Testing
     try store.read { try $0.users(matching: Query(where: condition)).map { try $0.name } }
   }
 
+  @Test func `a condition knows its attributes`() {
+    #expect(Condition.always.attributes.isEmpty)
+    let some = Condition.isOneOf(.id, [.integer(1)]) && !(.exists("note") || Condition("age", .greater, .integer(1)))
+    #expect((some || Condition(.name, .equal, .null)).attributes == [.id, "note", "age", .name])
+  }
+
   private func code(_ query: Query) -> StoreError.Code? { UserStoreTests.code { try ids(query) } }
 
   private func ids(_ query: Query) throws -> [Int64] {

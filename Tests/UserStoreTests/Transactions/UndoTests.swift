@@ -175,6 +175,33 @@ import Testing
     #expect(try users.map(\.id) == [zoe, largest])
   }
 
+  @Test func `an undo is checked before anything is undone`() throws {
+    struct Refused: Error {}
+    let revision = try store.write { transaction in
+      try transaction.set(age, of: zoe, to: 36)
+      try transaction.post("birthday", about: zoe)
+      try transaction.rename(zoe, to: "Zoe")
+      return try transaction.revision
+    }
+    var seen: [AttributeName] = []
+    #expect(throws: Refused.self) {
+      try store.write { transaction in
+        try transaction.undo(revision) { change in
+          seen.append(change.attribute)
+          if change.attribute == "age" { throw Refused() }
+        }
+      }
+    }
+    #expect(seen == [.name, "age"])
+    #expect(try self.revision == revision)
+    // Also if whoever asks goes on.
+    try store.write { transaction in try? transaction.undo(revision) { _ in throw Refused() } }
+    #expect(try users.map { try $0.name } == ["Zoe"])
+    let undone = try store.write { transaction in try transaction.undo(revision) { #expect($0.user == zoe) } }
+    #expect(undone == revision)
+    #expect(try users.map { try $0.name } == ["Zoë"])
+  }
+
   @Test func `a huge write is undone page by page`() throws {
     let before = try users
     try store.write { transaction in

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import UserStore
+import UserStoreSync
 
 /// `GET /changes`.
 extension API {
@@ -10,7 +11,7 @@ extension API {
     let parameters = try Parameters(
       request, once: ["after", "last", "user", "heartbeat", "limit", "timeout", "wait"], repeated: ["attribute", "op"])
     let type = try mediaType(request, among: ["application/json", Self.eventStream, "application/jsonl"])
-    let filter = try ChangeFilter(parameters)
+    let filter = try ChangeFilter(parameters, for: access)
     let clock = try clock(parameters)
     let limit = try parameters.integer("limit", in: 1...1_000_000)
     let wait = try parameters.integer("wait", in: 0...25).map { Duration.seconds($0) } ?? .zero

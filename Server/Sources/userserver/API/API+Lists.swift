@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
 import UserStore
+import UserStoreSync
 import UserStoreText
 
 /// `GET /lists`.
@@ -11,11 +12,11 @@ extension API {
     let parameters = try Parameters(
       request, once: Parameters.once + ["heartbeat", "timeout"], repeated: Parameters.repeated)
     let text = try parameters.query()
-    let query = try text.query(.parameters)
+    let query = try access.limited(text.query(.parameters))
     let clock = try clock(parameters)
     let (counted, permit) = (lists.rows(of: query), try memory.permit(0))
-    let head = try await store.read { users in
-      try text.check(.parameters, in: &users)
+    let head = try await store.read { [access] users in
+      try access.check(text, in: &users)
       if !counted.areCounted {
         // The rows that the list will keep count before it has them, including those beyond its limit.
         var kept = query

@@ -25,15 +25,19 @@ extension API {
 
   func about(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
-    let (cursor, users) = try await store.read { users in (try users.cursor, try users.count()) }
+    let (cursor, users) = try await store.read { [access] users in
+      (try users.cursor, try users.count(where: access.readable))
+    }
+    // Who may read a part of the users has nothing to do with where they are kept.
+    let isOperator = access.rights.readsAll
     return json(
       JSONText.object([
-        ("store", JSONText.text(cursor.store)), ("path", JSONText.text(settings.database)),
+        ("store", JSONText.text(cursor.store)), ("path", JSONText.text(isOperator ? settings.database : nil)),
         ("revision", "\(cursor.revision)"),
         ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
         ("version", JSONText.text(UserStore.version)),
         ("readOnly", "\(settings.isReadOnly)"), ("heartbeat", "\(settings.heartbeat.seconds)"),
-        ("streams", "\(streams.used)"), ("replica", try await replica()),
+        ("streams", "\(streams.used)"), ("replica", isOperator ? try await replica() : "null"),
       ]))
   }
 
@@ -55,10 +59,10 @@ extension API {
     let parameters = try Parameters(
       request, once: Parameters.once + ["count", "previous"], repeated: Parameters.repeated)
     let text = try parameters.query()
-    let query = try text.query(.parameters)
+    let query = try access.limited(text.query(.parameters))
     let (isCounted, hasPrevious) = (try parameters.flag("count"), try parameters.flag("previous"))
-    let page = try await store.read { [bodyPermit] users in
-      try text.check(.parameters, in: &users)
+    let page = try await store.read { [access, bodyPermit] users in
+      try access.check(text, in: &users)
       var page = UserPage(query, bodyPermit)
       var all = query
       // One more row shows whether there is a next page.
@@ -85,8 +89,8 @@ extension API {
   func user(_ id: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
     let id = try userID(id)
-    let (text, tag) = try await store.read { [bodyPermit] users in
-      guard let user = try users.user(id) else { throw Self.noUser(id) }
+    let (text, tag) = try await store.read { [access, bodyPermit] users in
+      guard let user = try users.user(id).flatMap({ access.rights.shown($0) }) else { throw Self.noUser(id) }
       try bodyPermit?.grow(by: user.byteCount)
       let text = user.json
       return (text, ETag(of: text))

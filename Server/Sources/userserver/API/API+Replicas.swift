@@ -13,7 +13,8 @@ extension API {
     guard let replicas else { return nil }
     let handler: Resource.Handler = { api in { try await api.sync($0, replicas) } }
     return switch route {
-    case "/sync", "/replicas": Resource(route: route, methods: [(.get, .read, handler)])
+    case "/sync": Resource(route: route, methods: [(.get, .read, handler)])
+    case "/replicas": Resource(route: route, methods: [(.get, .readAll, handler)])
     case "/sync/users", "/sync/changes":
       Resource(
         route: route, types: ["application/jsonl"], methods: [(.get, .read, handler), (.post, .read, handler)])
@@ -48,7 +49,7 @@ extension API {
       try bodyPermit?.resize(to: byteCount + answerCount)
     }
     if !question.waits || request.method == .head {
-      return try response(to: request, await replicas.answer(question.withoutWait, for: access.replica, reading: turn))
+      return try response(to: request, await replicas.answer(question.withoutWait, for: access.rights, reading: turn))
     }
     // It keeps its connection, as a stream does.
     let permit = try streams.permit(1)
@@ -60,7 +61,7 @@ extension API {
       // Otherwise it would go on after its client has gone, as in `streaming`.
       let answer = try await request.body.consumeWithCancellationOnInboundClose { _ in
         try await cancelWhenGracefulShutdown {
-          try await access.whileValid { try await replicas.answer(question, for: access.replica, reading: turn) }
+          try await access.whileValid { try await replicas.answer(question, for: access.rights, reading: turn) }
         }
       }
       var response = try response(to: request, answer)

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import UserStore
+import UserStoreSync
 import UserStoreText
 
 extension API {
@@ -9,6 +10,7 @@ extension API {
     try checkConditions(of: request)
     let (id, values) = try RecordText.record(try await writtenBody(request))
     if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
+    for (attribute, _) in values { try access.require(.write, attribute) }
     let written = try await writeUser(request) { users in try users.add(values) }
     return try await answer(written, status: .created)
   }
@@ -26,11 +28,18 @@ extension API {
       return try await create(id, record.values, request)
     }
     let tags = try requiredTags(request)
+    try access.requireWriting(id)
+    for (attribute, _) in record.values { try access.require(.read, attribute) }
     let kept = Set(record.values.map(\.attribute))
     let written = try await writeUser(request) { users in
-      let user = try Self.matching(tags, id, in: &users)
+      let user = try matching(tags, id, in: &users)
       let dropped = user.storedValues.keys.filter { !kept.contains($0) }
-      try users.set(record.values + dropped.map { ($0, .null) }, of: id)
+      // What may only be read can be in the body as it is.
+      let changed = (record.values + dropped.map { ($0, .null) }).filter { attribute, value in
+        access.rights.may(.write, attribute) || user.storedValues[attribute] ?? .null != value
+      }
+      for (attribute, _) in changed { try access.require(.write, attribute) }
+      try users.set(changed, of: id)
       return id
     }
     return try await answer(written)
@@ -40,6 +49,7 @@ extension API {
     async throws -> Response
   {
     try access.require(.add)
+    for (attribute, _) in values { try access.require(.write, attribute) }
     let written = try await writeUser(request) { users in
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
@@ -59,9 +69,12 @@ extension API {
     guard let values = records["set"] else { throw Problem.badRequest("the member \"set\" is missing") }
     let expected = records["expect"] ?? []
     let tags = try EntityTags(.ifMatch, of: request)
+    try access.requireWriting(id)
+    for (attribute, _) in values { try access.require(.write, attribute) }
+    for (attribute, _) in expected { try access.require(.read, attribute) }
     let written = try await writeUser(request) { users in
       if let tags {
-        _ = try Self.matching(tags, id, in: &users)
+        _ = try matching(tags, id, in: &users)
       } else {
         _ = try Self.user(id, in: &users)
       }
@@ -78,8 +91,10 @@ extension API {
     try requireWriting()
     let id = try userID(text)
     let tags = try requiredTags(request)
+    try access.requireWriting(id)
+    try access.requireWritingAllAttributes()
     let written = try await write(request) { users in
-      _ = try Self.matching(tags, id, in: &users)
+      _ = try matching(tags, id, in: &users)
       try users.remove(id)
     }
     return json(JSONText.object(try await end(of: written)))
@@ -93,16 +108,36 @@ extension API {
       throw Problem(.notFound, "revisionNotFound", "\"\(text.prefix(40))\" is not a revision")
     }
     let revision = UserStore.Revision(rawValue: number)
-    let written = try await write(request, origin: "undo") { users in
-      _ = try users.undo(revision)
-    }
+    let written = try await write(request, origin: "undo") { users in try undo(revision, in: &users) }
     return json(JSONText.object([("undone", "\(revision)")] + (try await end(of: written))))
+  }
+
+  /// Undoes a change set that may be read as a whole, and written; for whoever sees a part of it, or nothing, there is none.
+  private func undo(_ revision: UserStore.Revision, in users: inout UserStore.WriteTransaction) throws {
+    var refusal: Problem?
+    do {
+      try users.undo(revision) { change in
+        guard access.rights.shows(.change(change)) else {
+          throw Problem(.notFound, "revisionNotFound", "there is no change set \(revision)")
+        }
+        do throws(Problem) {
+          try access.requireWriting(change.user)
+          try access.require(.write, change.attribute)
+          if change.kind == .added { try access.requireWritingAllAttributes() }
+          if change.kind == .removed { try access.require(.add) }
+        } catch { refusal = refusal ?? error }
+      }
+    } catch let error as StoreError {
+      throw refusal ?? error
+    }
+    if let refusal { throw refusal }
   }
 
   func post(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
     try checkConditions(of: request)
     let (name, payload, user) = try Self.event(try await writtenBody(request))
+    if let user { try access.requireWriting(user) } else { try access.requireWritingAllUsers() }
     let written = try await write(request) { users in try users.post(name, payload, about: user) }
     return json(JSONText.object(try await end(of: written)), status: .created)
   }
@@ -145,13 +180,14 @@ extension API {
     }
   }
 
-  private static func matching(
+  /// The user as its client sees it.
+  private func matching(
     _ tags: EntityTags, _ id: User.ID, in users: inout UserStore.WriteTransaction
   ) throws -> User {
-    let user = try user(id, in: &users)
+    guard let user = access.rights.shown(try Self.user(id, in: &users)) else { throw Self.noUser(id) }
     let tag = ETag(of: user)
     if tags.contain(tag) { return user }
-    throw changed(id, since: tags, tag)
+    throw Self.changed(id, since: tags, tag)
   }
 
   /// The answer to a request that refers to an earlier state of a user.
@@ -208,7 +244,8 @@ extension API {
     _ request: Request, _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID
   ) async throws -> Written<User> {
     try await write(request) { users in
-      let user = try Self.user(change(&users), in: &users)
+      let changed = try Self.user(change(&users), in: &users)
+      guard let user = access.rights.shown(changed) else { throw Self.noUser(changed.id) }
       // Replaces the body, which has been read.
       try bodyPermit?.resize(to: user.byteCount)
       return user

@@ -147,8 +147,8 @@ struct API: HTTPResponder {
     case "changes": Resource(route: "/changes", types: [], methods: [(.get, .read, API.changes)])
     case "lists": Resource(route: "/lists", types: [Self.eventStream], methods: [(.get, .read, API.list)])
     case "sync", "replicas": sync(route: "/" + name)
-    case "consumers": Resource(route: "/consumers", methods: [(.get, .read, API.consumers)])
-    case "metrics": Resource(route: "/metrics", types: ["text/plain"], methods: [(.get, .read, API.metrics)])
+    case "consumers": Resource(route: "/consumers", methods: [(.get, .readAll, API.consumers)])
+    case "metrics": Resource(route: "/metrics", types: ["text/plain"], methods: [(.get, .readAll, API.metrics)])
     default: nil
     }
   }
@@ -197,6 +197,10 @@ struct API: HTTPResponder {
     case is HTTPParserError, is CancellationError, is ChannelError, is IOError: throw error
     case let error as StoreError:
       logFailure(error, request)
+      // Who has the value may be hidden.
+      if error.code == .notUnique, !access.rights.readsAll {
+        return Problem(.conflict, error.code.rawValue, "another user has this value")
+      }
       return Problem(error)
     default:
       log(request, "\(error)")

@@ -1,79 +1,130 @@
 import Foundation
 import HTTPTypes
+import UserStore
 import UserStoreSync
+import UserStoreText
 
 /// Who asks, and what they may do.
 ///
-/// It alone decides, for every request: `API.Resource` says what each needs.
+/// It alone decides, for every request: `API.Resource` says what each needs, and `rights` which users and attributes.
 struct Access: Sendable {
   /// What a request needs.
   enum Need: Sendable {
     case nothing, read, write, add
+    /// To read all users, and what is about all of them together.
+    case readAll
   }
 
-  /// Whom the token belongs to; empty for the single token of the server.
-  let subject: String
+  let rights: SyncService.Access
   private let granted: Set<Need>
-  private let isLimited: Bool
+  /// Whether the token's holder may not add users because it does not allow to read and change those of others.
+  private let addsOnlyOwn: Bool
   /// Returns when the token ends; nil for the single token, which does not.
   private let end: (@Sendable () async throws -> Void)?
 
   /// A client without a token.
-  static let nobody = Access(subject: "", granted: [.nothing], end: nil)
+  static let nobody = Access(SyncService.Access(mayAdd: false), [.nothing])
   /// The holder of the single token, and everybody on a server without one.
-  static let everything = Access(subject: "", granted: [.nothing, .read, .write, .add], end: nil)
+  static let everything = Access(SyncService.Access(), [.nothing, .read, .readAll, .write, .add])
 
   private init(
-    subject: String, granted: Set<Need>, isLimited: Bool = false, end: (@Sendable () async throws -> Void)?
+    _ rights: SyncService.Access, _ granted: Set<Need>, addsOnlyOwn: Bool = false,
+    end: (@Sendable () async throws -> Void)? = nil
   ) {
-    (self.subject, self.granted, self.isLimited, self.end) = (subject, granted, isLimited, end)
+    (self.rights, self.granted, self.addsOnlyOwn, self.end) = (rights, granted, addsOnlyOwn, end)
   }
 
   /// The access that a token gives.
-  ///
-  /// A token that is limited to some users or attributes gives none: the server does not keep such limits.
   init(_ token: VerifiedToken, _ keys: AccessKeys) {
     let claims = token.claims
-    let isLimited =
-      [claims.read, claims.write].contains { $0 != .all && $0 != .none } || claims.readable != nil
-      || claims.writable != nil || claims.add && claims.write != .all
+    let rights = SyncService.Access(
+      subject: claims.subject, mayAdd: claims.add, readableUsers: claims.read.users, writableUsers: claims.write.users,
+      readableAttributes: claims.readable.map { Set($0.map { AttributeName($0) }) },
+      writableAttributes: claims.writable.map { Set($0.map { AttributeName($0) }) })
     var granted: Set<Need> = [.nothing]
-    if !isLimited {
-      if claims.read == .all { granted.insert(.read) }
-      if claims.write == .all { granted.insert(.write) }
-      if claims.add { granted.insert(.add) }
-    }
+    if claims.read != .none { granted.insert(.read) }
+    if claims.write != .none { granted.insert(.write) }
+    if rights.readsAll { granted.insert(.readAll) }
+    if rights.mayAdd { granted.insert(.add) }
     // A stream that began before the expiry ends then, although clocks may differ: its client connects again once, and no more.
     let (now, expiry) = (Date(), token.expires.addingTimeInterval(-AccessKeys.skew))
     let end = now < expiry ? expiry : token.expires
-    self.init(subject: claims.subject, granted: granted, isLimited: isLimited) {
+    self.init(rights, granted, addsOnlyOwn: claims.add && !rights.mayAdd) {
       while Date() < end, keys.has(token.keyID) {
         try await Task.sleep(for: .seconds(min(0.4, max(0.001, end.timeIntervalSinceNow))))
       }
     }
   }
 
+  /// Whom the token belongs to; empty for the single token of the server.
+  var subject: String { rights.subject }
+
+  // MARK: Deciding
+
   /// - Throws: `forbidden` if the token does not give what a request needs.
   func require(_ need: Need) throws(Problem) {
     if granted.contains(need) { return }
-    if isLimited {
-      throw Problem(
-        .forbidden, "forbidden",
-        "the token is limited to some users or attributes, and this server gives access to all or to none",
-        hint: "the issuer can set read and write to \"all\"")
+    switch need {
+    case .nothing, .read: throw Self.forbidden("read users")
+    case .readAll: throw Self.forbidden("read all users and attributes")
+    case .write: throw Self.forbidden("change users")
+    case .add where addsOnlyOwn:
+      throw Self.forbidden("add users", hint: "a token that allows to add users has to allow to write all of them")
+    case .add: throw Self.forbidden("add users")
     }
-    let what =
-      switch need {
-      case .nothing, .read: "read users"
-      case .write: "change users"
-      case .add: "add users"
-      }
-    throw Problem(.forbidden, "forbidden", "the token does not allow its holder to \(what)")
   }
 
-  /// The access of a replica.
-  var replica: SyncService.Access {
-    SyncService.Access(subject: subject, mayAdd: granted.contains(.add))
+  /// - Throws: `userNotFound` if the user may not be read, whether there is one or not; `forbidden` if it may not be written.
+  func requireWriting(_ user: User.ID) throws(Problem) {
+    guard rights.may(.read, user) else { throw API.noUser(user) }
+    guard rights.may(.write, user) else { throw Self.forbidden("change user \(user)") }
+  }
+
+  /// - Throws: `forbidden` if the attribute may not be read or written.
+  func require(_ action: SyncService.Access.Action, _ attribute: AttributeName) throws(Problem) {
+    if rights.may(action, attribute) { return }
+    throw Self.forbidden("\(action == .read ? "read" : "change") \(attribute.text.excerpt)")
+  }
+
+  /// - Throws: `forbidden` unless all attributes may be written, as a removal does.
+  func requireWritingAllAttributes() throws(Problem) {
+    if rights.writableAttributes != nil { throw Self.forbidden("remove users, whose attributes it limits") }
+  }
+
+  /// - Throws: `forbidden` if events about no user may not be posted, because they are about all.
+  func requireWritingAllUsers() throws(Problem) {
+    if rights.writableUsers != nil { throw Self.forbidden("post events about no user") }
+  }
+
+  /// A query for those of its users and attributes that may be read.
+  ///
+  /// - Throws: `forbidden` if it asks for an attribute that may not be read: the order, or the number, of users would tell the values.
+  func limited(_ query: UserStore.Query) throws(Problem) -> UserStore.Query {
+    if rights.readsAll { return query }
+    for attribute in query.where.attributes.union(query.sortedBy.map(\.attribute)).sorted() where attribute != "id" {
+      try require(.read, attribute)
+    }
+    var query = query
+    query.where = query.where && readable
+    if let attributes = rights.readableAttributes {
+      query.showing = query.showing.map { $0.filter { attributes.contains($0) } } ?? attributes.sorted()
+    }
+    return query
+  }
+
+  /// Notices mistyped attributes, of which no user has one: only if all may be read, because it would tell whether another user has it.
+  func check(_ text: QueryText, in users: inout UserStore.ReadTransaction) throws {
+    if rights.readsAll { try text.check(.parameters, in: &users) }
+  }
+
+  /// The condition of the users who may be read.
+  var readable: UserStore.Condition {
+    guard let users = rights.readableUsers else { return .always }
+    return .isOneOf("id", users.sorted().map { .integer($0.rawValue) })
+  }
+
+  private static func forbidden(_ what: String, hint: String? = nil) -> Problem {
+    Problem(.forbidden, "forbidden", "the token does not allow its holder to \(what)", hint: hint)
   }
 
   // MARK: The end of a token
@@ -95,6 +146,16 @@ struct Access: Sendable {
       defer { group.cancelAll() }
       guard let result = try await group.next() ?? nil else { throw Ended() }
       return result
+    }
+  }
+}
+
+extension AccessClaims.Scope {
+  /// The users; nil for all.
+  fileprivate var users: Set<User.ID>? {
+    switch self {
+    case .all: nil
+    case .ids(let ids): Set(ids.map { User.ID($0) })
     }
   }
 }

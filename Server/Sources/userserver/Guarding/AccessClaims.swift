@@ -35,7 +35,7 @@ struct AccessClaims: Sendable, Equatable {
   let add: Bool
   /// The attributes that may be read, with all those of `writable`; nil: all attributes.
   let readable: [String]?
-  /// The attributes that may be written; nil: all attributes.
+  /// The attributes that may be written, by default those of `readable`; nil: all attributes.
   let writable: [String]?
 
   /// Reads `sub` and `userstore`.
@@ -51,8 +51,10 @@ struct AccessClaims: Sendable, Equatable {
     }
     self.read = read.union(write)
     add = try Self.flag("add", members)
-    writable = try Self.attributes("writable", members)
-    readable = try Self.attributes("readable", members).map { [writable] in $0 + (writable ?? []).without($0) }
+    let readable = try Self.attributes("readable", members)
+    let writable = try Self.attributes("writable", members)
+    self.readable = readable.map { $0 + (writable ?? []).without($0) }
+    self.writable = writable ?? readable
   }
 
   /// Checks a subject.

@@ -1,11 +1,15 @@
 import UserStore
+import UserStoreSync
 
+/// Which changes and events a client wants, and may read.
 struct ChangeFilter: Sendable {
+  private let access: Access
   private let attributes: [AttributeName]
   private let user: User.ID?
   private let operations: Set<String>
 
-  init(_ parameters: Parameters) throws(Problem) {
+  init(_ parameters: Parameters, for access: Access) throws(Problem) {
+    self.access = access
     attributes = try parameters.attributes("attribute")
     if let text = parameters["user"] {
       guard let number = Int64(canonical: text) else {
@@ -24,7 +28,8 @@ struct ChangeFilter: Sendable {
   }
 
   func accepts(_ entry: UserStore.Entry) -> Bool {
-    switch entry {
+    if !access.rights.shows(entry) { return false }
+    return switch entry {
     case .change(let change):
       (user ?? change.user) == change.user && (attributes.isEmpty || attributes.contains(change.attribute))
         && (operations.isEmpty || operations.contains(change.kind.rawValue))

@@ -88,8 +88,9 @@ private struct TokenExplanation {
   private var rights: [(name: String, value: String)] {
     do throws(AccessKeys.Refused) {
       let access = try AccessClaims(claims)
+      let adds = access.write == .all ? "yes" : "no, because it does not allow to write all users"
       return [
-        ("reads", access.read.shown), ("writes", access.write.shown), ("adds users", access.add ? "yes" : "no"),
+        ("reads", access.read.shown), ("writes", access.write.shown), ("adds users", access.add ? adds : "no"),
         ("readable", Self.shown(access.readable)), ("writable", Self.shown(access.writable)),
       ]
     } catch {

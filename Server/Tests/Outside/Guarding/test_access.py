@@ -129,12 +129,6 @@ class Operations(AccessCase):
                         self.assertEqual((status, code), (403, "forbidden"))
         self.assertGreaterEqual(count, 19, "what is tested")
 
-    def test_a_token_with_limits_that_the_server_cannot_keep_is_refused(self):
-        for limits in (["--read", "1,2"], ["--write", "7"], ["--read", "all", "--write", "1"], ["--read", "all", "--add"],
-                       ["--read", "all", "--readable", "name"], ["--write", "all", "--writable", "age"]):
-            response = self.server.request("GET", "/users", token=self.token(*limits))
-            self.assertEqual((response.status, response.json()["code"]), (403, "forbidden"), limits)
-
     def test_an_addition_by_PUT_needs_the_right_to_add(self):
         put = lambda token: self.server.request("PUT", "/users/77", {"name": "x"}, {"If-None-Match": "*"}, token=token).status
         self.assertEqual([put(self.token(*EDITOR)), put(self.token(*OWNER))], [403, 201])

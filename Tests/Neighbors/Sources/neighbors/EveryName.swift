@@ -22,6 +22,7 @@ enum EveryName {
     Replica.Writes.self, Replica.Pending.self, Replica.Refusal.self, Replica.Refusal.Reason.self, Replica.Refusals.self,
     Replica.Status.self,
     SyncAnswer.self, SyncRequest.self, SyncResponse.self, SyncServer.self, SyncServer.Token.self, SyncService.self,
+    SyncService.Access.self, SyncService.Access.Action.self,
     SyncService.ReplicaInfo.self, SyncService.ReplicaInfo.State.self, SyncService.Turn.self,
     (any SyncTransport).self,
     Attribute<Int>.self, AttributeName.self, (any AttributeValue).self, Bag<Int>.self, Bag<Int>.Token.self,

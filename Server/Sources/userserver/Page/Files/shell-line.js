@@ -29,7 +29,9 @@ export class ShellLine {
 
   /** Takes the shown users; the line keeps its user as long as it is among them. */
   show(ids) {
-    this.element.hidden = ids.length === 0;
+    // Who may see a part of the users does not learn where they are kept.
+    this.element.hidden = ids.length === 0 || this.#database === null;
+    if (this.#database === null) return;
     if (ids.length === 0 || ids.includes(this.#id)) return;
     this.#id = ids[0];
     setText(this.#code, plainText(this.#line, 2_000));

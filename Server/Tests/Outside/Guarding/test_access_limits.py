@@ -1,0 +1,297 @@
+"""What the holders of tokens see and change that are limited to some users, or to some attributes of them."""
+
+import json
+import re
+
+from support import at, usertool
+from test_access import JSONL, AccessCase
+
+# Where clients choose something, by operation: each place is in the probes below, or cannot name a user.
+PLACES = {
+    "GET /about": [], "GET /consumers": [], "GET /replicas": [], "GET /metrics": [],
+    "GET /users": ["where", "with", "without", "sort", "limit", "after", "count", "previous"],
+    "POST /users": ["Change-Origin", "body"],
+    "GET /users/{id}": ["id", "If-None-Match", "If-Match"],
+    "PUT /users/{id}": ["id", "If-Match", "If-None-Match", "Change-Origin", "body"],
+    "PATCH /users/{id}": ["id", "If-Match", "Change-Origin", "body"],
+    "DELETE /users/{id}": ["id", "If-Match", "Change-Origin"],
+    "GET /changes": ["after", "last", "Last-Event-ID", "attribute", "op", "user", "heartbeat", "limit", "timeout", "wait"],
+    "POST /events": ["Change-Origin", "body"],
+    "POST /changes/{revision}/undo": ["revision", "Change-Origin"],
+    "GET /lists": ["where", "with", "without", "sort", "limit", "after", "heartbeat", "timeout"],
+    "GET /sync": ["Userstore-Replica"],
+    "GET /sync/users": ["from", "after", "Userstore-Replica"],
+    "POST /sync/users": ["from", "after", "Userstore-Replica", "body"],
+    "GET /sync/changes": ["after", "part", "also", "wait", "If-None-Match", "Userstore-Replica"],
+    "POST /sync/changes": ["after", "part", "also", "wait", "Userstore-Replica", "body"],
+    "POST /sync/push": ["Userstore-Replica", "body"],
+}
+
+
+class Limits(AccessCase):
+    """Ann (1) and Bob (2) and Cat (3), who have an age and a city each, and a color of their own."""
+
+    def setUp(self):
+        super().setUp()
+        for name, color in (("Ann", "#aa0000"), ("Bob", "#00bb00"), ("Cat", "#0000cc")):
+            self.server.request("POST", "/users", {"name": name, "hair_color": color, "age": 40, "city": f"{name}ville"})
+        self.start = self.server.get("/about")["cursor"]
+
+    def ask(self, method, path, body=None, headers={}, *, token):
+        return self.server.request(method, path, body, headers, token=token)
+
+    def users(self, token, **parameters):
+        return self.ask("GET", at("/users", **parameters), token=token).json()
+
+    def changes(self, token, **parameters):
+        return self.ask("GET", at("/changes", after=parameters.pop("after", "oldest"), **parameters), token=token).json()["changes"]
+
+    def sync(self, path, token, body=None, **parameters):
+        """The lines of an answer to a replica."""
+        headers = {"Accept": "application/jsonl"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        response = self.ask("GET" if body is None else "POST", at(path, **parameters), body, headers, token=token)
+        self.assertEqual(response.status, 200, response.text)
+        return [json.loads(line) for line in response.text.splitlines()]
+
+    def push(self, token, *rows, number=1, subject="ann"):
+        """What the server decides about a set of a replica."""
+        state = self.ask("GET", "/sync", token=token).json()
+        lines = [{"op": "push", "identity": state["identity"], "subject": subject, "producer": "7", "cursor": state["cursor"], "decided": 0},
+                 *rows, {"op": "end", "number": number, "nonce": str(10_000 + number), "origin": None}]
+        body = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        response = self.ask("POST", "/sync/push", body, JSONL, token=token)
+        self.assertEqual(response.status, 200, response.text)
+        return json.loads(response.text.splitlines()[0])
+
+
+class Users(Limits):
+    def test_the_places_of_each_operation_are_known(self):
+        description = self.server.request("GET", "/openapi.json").json()
+        found = {}
+        for path, item in description["paths"].items():
+            for method, operation in item.items():
+                name = f"{method.upper()} {path}"
+                if method == "parameters" or operation.get("security") == [] and "/users" not in path:
+                    continue
+                parameters = [description["components"]["parameters"][p["$ref"].split("/")[-1]] if "$ref" in p else p
+                              for p in item.get("parameters", []) + operation.get("parameters", [])]
+                found[name] = {p["name"] for p in parameters} | ({"body"} if "requestBody" in operation else set())
+        for name in ("GET /", "GET /screens", "GET /log", "GET /pulse", "GET /health", "GET /openapi.json"):
+            found.pop(name, None)
+        self.assertEqual(found, {name: set(places) for name, places in PLACES.items()})
+
+    def test_a_hidden_user_is_answered_as_one_that_does_not_exist(self):
+        token = self.token("--read", "1", "--write", "1")
+        cursor = self.server.get("/about")["cursor"]
+        lines = {"Accept": "application/jsonl"}
+        etag = self.ask("GET", "/users/2", token=self.token("--read", "all")).headers["etag"]
+        add = lambda id: [{"op": "add", "user": id, "name": "x"}]
+        probes = {
+            "GET": lambda id: ("GET", f"/users/{id}"),
+            "GET with a tag": lambda id: ("GET", f"/users/{id}", None, {"If-None-Match": etag}),
+            "GET if it matches": lambda id: ("GET", f"/users/{id}", None, {"If-Match": etag}),
+            "HEAD": lambda id: ("HEAD", f"/users/{id}"),
+            "PUT": lambda id: ("PUT", f"/users/{id}", {"name": "x"}, {"If-Match": "*"}),
+            "PUT with a tag": lambda id: ("PUT", f"/users/{id}", {"name": "x"}, {"If-Match": etag}),
+            "PUT of a new one": lambda id: ("PUT", f"/users/{id}", {"name": "x"}, {"If-None-Match": "*"}),
+            "PATCH": lambda id: ("PATCH", f"/users/{id}", {"set": {"age": 1}}),
+            "PATCH with a tag": lambda id: ("PATCH", f"/users/{id}", {"set": {"age": 1}}, {"If-Match": etag}),
+            "PATCH that expects": lambda id: ("PATCH", f"/users/{id}", {"set": {"age": 1}, "expect": {"age": 40}}),
+            "PATCH with a mistake": lambda id: ("PATCH", f"/users/{id}", {"set": {"hair_color": "?"}}),
+            "DELETE": lambda id: ("DELETE", f"/users/{id}", None, {"If-Match": "*"}),
+            "DELETE with a tag": lambda id: ("DELETE", f"/users/{id}", None, {"If-Match": etag}),
+            "event": lambda id: ("POST", "/events", {"event": "hello", "user": id}),
+            "where id": lambda id: ("GET", at("/users", where=f"id={id}", count="true")),
+            "where id, in order": lambda id: ("GET", at("/users", where=f"id>={id}", sort="age", count="true", previous="true")),
+            "after a place": lambda id: ("GET", at("/users", after=id, count="true", previous="true")),
+            "changes": lambda id: ("GET", at("/changes", after="oldest", user=id)),
+            "users of a replica": lambda id: ("POST", at("/sync/users", **{"from": cursor}), {"users": [1, id]}, lines),
+            "changes of a replica": lambda id: ("POST", at("/sync/changes", after=self.start), {"users": [1, id]}, lines),
+        }
+        for name, probe in probes.items():
+            with self.subTest(name):
+                hidden, missing = (self.ask(*probe(id), token=token) for id in (2, 77))
+                shown = lambda response, id: (response.status, re.sub(rf"\b{id}\b", "ID", response.text).replace("after=ID", ""))
+                self.assertEqual(shown(hidden, 2), shown(missing, 77))
+                self.assertNotIn("Bob", hidden.text)
+                self.assertIsNone(hidden.headers.get("etag"))
+        for rows in (add, lambda id: [{"op": "set", "user": id, "attribute": "age", "value": 1}], lambda id: [{"op": "remove", "user": id}],
+                     lambda id: [{"op": "expect", "user": id, "attribute": "age", "value": 40}], lambda id: [{"op": "post", "event": "e", "payload": None, "user": id}]):
+            results = [self.push(token, *rows(id), number=number) for number, id in enumerate((2, 77), self.numbers())]
+            self.assertEqual([result["result"] for result in results], ["forbidden", "forbidden"])
+            self.assertEqual(results[0]["detail"].replace("2", "77"), results[1]["detail"])
+        self.assertEqual(self.server.get("/users/2")["name"], "Bob")
+        self.assertEqual(self.server.get("/about")["users"], 3)
+
+    def numbers(self):
+        self.number = getattr(self, "number", 0) + 10
+        return self.number
+
+    def test_lists_and_counts_have_only_what_may_be_read(self):
+        token = self.token("--read", "1,3,99")
+        page = self.users(token, count="true", sort="name:desc", limit=1, previous="true")
+        self.assertEqual([user["name"] for user in page["users"]], ["Cat"])
+        self.assertEqual((page["count"], page["before"]), (2, 0))
+        page = self.users(token, count="true", sort="name:desc", limit=1, previous="true", after=page["next"])
+        self.assertEqual(([user["name"] for user in page["users"]], page["before"], page["next"]), (["Ann"], 1, None))
+        self.assertEqual(self.users(token, where="age=40", count="true")["count"], 2)
+        self.assertEqual(self.users(token, where="name=Bob", count="true")["count"], 0)
+        # A name that no user has is a mistake only for those who see all.
+        self.assertEqual(self.users(token, where="age!>18")["users"], [])
+        about = self.ask("GET", "/about", token=token).json()
+        self.assertEqual((about["users"], about["path"], about["replica"]), (2, None, None))
+        with self.server.stream(at("/lists", sort="name", where="age>0"), token=token) as stream:
+            self.assertEqual([user["name"] for user in stream.wait("rows").data["rows"]], ["Ann", "Cat"])
+            self.server.patch(2, name="Hidden")
+            self.server.patch(3, name="Shown")
+            steps = stream.wait("steps").data["steps"]
+            self.assertEqual([step["user"]["name"] for step in steps], ["Shown"])
+
+    def test_changes_and_events_of_others_are_not_sent_but_the_cursor_moves(self):
+        token = self.token("--read", "1")
+        self.server.request("POST", "/events", {"event": "for all"})
+        self.server.request("POST", "/events", {"event": "for Bob", "user": 2})
+        self.server.patch(2, age=41)
+        self.server.request("DELETE", "/users/3", None, {"If-Match": "*"})
+        self.server.patch(1, age=42)
+        self.server.request("POST", "/events", {"event": "for Ann", "user": 1})
+        shown = self.changes(token)
+        self.assertEqual({change["user"] for change in shown}, {1})
+        self.assertEqual([change.get("event") for change in shown][-1], "for Ann")
+        head = self.server.get("/about")["cursor"]
+        self.assertEqual(self.ask("GET", at("/changes", after=self.start), token=token).json()["cursor"], head)
+        with self.server.stream(at("/changes", after=self.start), token=token) as stream:
+            self.assertEqual(stream.wait("changes").data["changes"][0]["new"], 42)
+        with self.server.stream(at("/changes", after="oldest"), accept="application/jsonl", token=token) as stream:
+            self.assertEqual(json.loads(stream.line())["user"], 1)
+        lines = self.sync("/sync/changes", token, after=self.start)
+        self.assertEqual({line["user"] for line in lines if "user" in line}, {1})
+        self.assertEqual(lines[-1]["cursor"], head)
+
+    def test_a_replica_copies_what_may_be_read_and_again_when_that_changes(self):
+        tokens = [self.token("--read", ids) for ids in ("1", "1,2", "all")]
+        states = [self.ask("GET", "/sync", token=token).json() for token in tokens]
+        self.assertEqual([state["count"] for state in states], [1, 2, 3])
+        self.assertEqual(len({state["grant"] for state in states}), 3)
+        self.assertEqual(self.ask("GET", "/sync", token=self.token("--read", "1", subject="bob")).json()["grant"], states[0]["grant"])
+        for token, names in zip(tokens, (["Ann"], ["Ann", "Bob"], ["Ann", "Bob", "Cat"])):
+            lines = self.sync("/sync/users", token, **{"from": states[0]["cursor"]})
+            self.assertEqual([line["name"] for line in lines if "name" in line], names)
+        # A full page of the past may be cached by a proxy only if everybody gets the same.
+        self.assertIsNone(self.ask("GET", at("/sync/changes", after=self.start), headers={"Accept": "application/jsonl"}, token=tokens[0]).headers.get("etag"))
+
+    def test_only_users_that_may_be_written_are_changed(self):
+        token = self.token("--read", "2", "--write", "1")
+        self.assertEqual(self.ask("PATCH", "/users/1", {"set": {"age": 5}}, token=token).status, 200)
+        for method, path, body, headers in (
+                ("PATCH", "/users/2", {"set": {"age": 5}}, {}), ("DELETE", "/users/2", None, {"If-Match": "*"}),
+                ("PUT", "/users/2", {"name": "x"}, {"If-Match": "*"}), ("POST", "/events", {"event": "x", "user": 2}, {}),
+                ("POST", "/events", {"event": "x"}, {}), ("POST", "/users", {"name": "x"}, {}),
+                ("PUT", "/users/9", {"name": "x"}, {"If-None-Match": "*"})):
+            with self.subTest(method, path=path, body=body):
+                self.assertProblem(self.ask(method, path, body, headers, token=token), 403, "forbidden")
+        self.assertEqual(self.push(token, {"op": "set", "user": 1, "attribute": "age", "value": 6})["result"], "accepted")
+        self.assertEqual(self.push(token, {"op": "post", "event": "x", "payload": None, "user": None}, number=2)["result"], "forbidden")
+        self.assertEqual(self.push(token, {"op": "set", "user": 1, "attribute": "age", "value": 7},
+                                   {"op": "set", "user": 2, "attribute": "age", "value": 7}, number=3)["result"], "forbidden")
+        self.assertEqual((self.server.get("/users/1")["age"], self.server.get("/users/2")["age"]), (6, 40))
+
+    def test_an_undo_needs_the_whole_set(self):
+        token = self.token("--read", "1,2", "--write", "1")
+        own = self.server.patch(1, age=1)["revision"]
+        read = self.server.patch(2, age=2)["revision"]
+        hidden = self.server.patch(3, age=3)["revision"]
+        self.server.request("DELETE", "/users/3", None, {"If-Match": "*"})
+        undo = lambda revision: self.ask("POST", f"/changes/{revision}/undo", token=token)
+        self.assertProblem(undo(read), 403, "forbidden")
+        unknown, gone = undo(hidden), undo(10_000_000)
+        self.assertEqual((unknown.status, unknown.json()["code"]), (gone.status, gone.json()["code"]))
+        self.assertNotIn("user 3", unknown.text)
+        self.assertEqual(undo(own).status, 200)
+        self.assertEqual(self.server.get("/users/1")["age"], 40)
+
+    def test_a_unique_value_of_a_hidden_user_does_not_name_the_user(self):
+        self.server.patch(2, email="bob@example.com")
+        usertool("unique", "add", "email", database=self.server.database)
+        token = self.token("--write", "1")
+        problem = self.ask("PATCH", "/users/1", {"set": {"email": "bob@example.com"}}, token=token)
+        self.assertProblem(problem, 409, "notUnique")
+        self.assertNotRegex(problem.text, r"user 2|Bob")
+        pushed = self.push(token, {"op": "set", "user": 1, "attribute": "email", "value": "bob@example.com"})
+        self.assertEqual((pushed["result"], pushed["detail"]), ("notUnique", "another user has this value"))
+
+    def test_who_may_add_must_be_able_to_write_all(self):
+        problem = self.ask("POST", "/users", {"name": "x"}, token=self.token("--write", "1", "--add"))
+        self.assertProblem(problem, 403, "forbidden")
+        self.assertIn("has to allow to write all", problem.json()["hint"])
+
+
+class Attributes(Limits):
+    """The name of a user who may be read can be read."""
+
+    def test_attributes_that_may_not_be_read_are_nowhere(self):
+        token = self.token("--read", "all", "--readable", "age")
+        self.assertEqual(self.users(token)["users"][0], {"id": 1, "name": "Ann", "hair_color": None, "age": 40})
+        user = self.ask("GET", "/users/1", token=token)
+        self.assertEqual(user.json(), {"id": 1, "name": "Ann", "hair_color": None, "age": 40})
+        for parameters in ({"where": "city=Annville"}, {"sort": "city"}, {"with": "city"}, {"without": "city"}, {"where": "hair_color=#aa0000"}):
+            for path in ("/users", "/lists"):
+                accept = {"Accept": "text/event-stream"} if path == "/lists" else {}
+                self.assertProblem(self.ask("GET", at(path, **parameters), headers=accept, token=token), 403, "forbidden")
+        self.assertEqual({change["attribute"] for change in self.changes(token)}, {"name", "age"})
+        self.assertEqual(self.changes(token, attribute="city"), [])
+        with self.server.stream("/lists", token=token) as stream:
+            self.assertEqual(set(stream.wait("rows").data["rows"][0]), {"id", "name", "hair_color", "age"})
+            self.server.patch(1, city="Elsewhere")
+            self.server.patch(1, age=41)
+            step = stream.wait("steps").data["steps"][0]
+            self.assertEqual((step["changed"], step["user"].get("city")), (["age"], None))
+        # The tag does not tell that something hidden has changed.
+        tag = self.ask("GET", "/users/2", token=token).headers["etag"]
+        self.server.patch(2, city="Elsewhere")
+        self.assertEqual(self.ask("GET", "/users/2", token=token).headers["etag"], tag)
+        state = self.ask("GET", "/sync", token=token).json()
+        text = json.dumps(self.sync("/sync/users", token, **{"from": state["cursor"]}) + self.sync("/sync/changes", token, after=self.start))
+        self.assertNotRegex(text, "city|ville|Elsewhere|#aa0000")
+        for path in ("/metrics", "/consumers", "/replicas"):
+            self.assertProblem(self.ask("GET", path, token=token), 403, "forbidden")
+
+    def test_attributes_that_may_not_be_written_stay(self):
+        token = self.token("--write", "all", "--readable", "city", "--writable", "age")
+        patch = lambda body: self.ask("PATCH", "/users/1", body, token=token)
+        self.assertEqual(patch({"set": {"age": 5}}).json()["user"], {"id": 1, "name": "Ann", "hair_color": None, "age": 5, "city": "Annville"})
+        for body in ({"set": {"city": "x"}}, {"set": {"age": 6, "name": "x"}}, {"set": {"secret": 1}}, {"set": {"age": 6}, "expect": {"secret": 1}}):
+            self.assertProblem(patch(body), 403, "forbidden")
+        self.assertEqual(patch({"set": {"age": 6}, "expect": {"city": "Annville"}}).status, 200)
+        put = lambda body: self.ask("PUT", "/users/1", body, {"If-Match": "*"}, token=token)
+        # As it was read, with another age.
+        self.assertEqual(put({"id": 1, "name": "Ann", "age": 7, "city": "Annville"}).status, 200)
+        self.assertEqual(self.server.get("/users/1"), {"id": 1, "name": "Ann", "hair_color": "#aa0000", "age": 7, "city": "Annville"})
+        for body in ({"name": "Ann", "age": 7}, {"name": "x", "age": 7, "city": "Annville"},
+                     {"name": "Ann", "age": 7, "city": "Annville", "hair_color": "#aa0000"}):
+            self.assertProblem(put(body), 403, "forbidden")
+        self.assertProblem(self.ask("DELETE", "/users/1", None, {"If-Match": "*"}, token=token), 403, "forbidden")
+        city = self.server.patch(1, city="x")["revision"]
+        self.assertProblem(self.ask("POST", f"/changes/{city}/undo", token=token), 403, "forbidden")
+        secret = self.server.patch(1, secret=1)["revision"]
+        self.assertProblem(self.ask("POST", f"/changes/{secret}/undo", token=token), 404, "revisionNotFound")
+        for number, (row, result) in enumerate((
+                ({"op": "set", "user": 1, "attribute": "age", "value": 8}, "accepted"),
+                ({"op": "set", "user": 1, "attribute": "city", "value": "y"}, "forbidden"),
+                ({"op": "remove", "user": 1}, "forbidden"),
+                ({"op": "expect", "user": 1, "attribute": "secret", "value": 2}, "forbidden")), 1):
+            self.assertEqual(self.push(token, row, number=number)["result"], result, row)
+
+    def test_a_new_user_has_only_attributes_that_may_be_written(self):
+        token = self.token("--write", "all", "--add", "--writable", "name,age")
+        self.assertEqual(self.ask("POST", "/users", {"name": "Dan", "age": 1}, token=token).status, 201)
+        self.assertProblem(self.ask("POST", "/users", {"name": "Dan", "city": "x"}, token=token), 403, "forbidden")
+        self.assertProblem(self.ask("POST", "/users", {"name": "Dan"}, token=self.token("--write", "all", "--add", "--writable", "age")), 403)
+
+    def test_without_a_list_of_its_own_writing_has_the_limits_of_reading(self):
+        token = self.token("--write", "all", "--readable", "age")
+        self.assertEqual(self.ask("PATCH", "/users/1", {"set": {"age": 1}}, token=token).status, 200)
+        for attribute in ("city", "name"):
+            self.assertProblem(self.ask("PATCH", "/users/1", {"set": {attribute: "x"}}, token=token), 403, "forbidden")

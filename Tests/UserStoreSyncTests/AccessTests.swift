@@ -1,0 +1,75 @@
+import Testing
+import UserStore
+
+@testable import UserStoreSync
+
+/// What an access with limits allows.
+@Suite struct AccessTests {
+  private typealias Access = SyncService.Access
+
+  private let ann = User.ID(1)
+  private let bob = User.ID(2)
+
+  @Test func `without limits, everything may be read and written`() {
+    let access = Access(subject: "ann")
+    #expect(access.may(.read, ann) && access.may(.write, ann) && access.may(.read, "age") && access.may(.write, "age"))
+    #expect(access.mayAdd && access.readsAll && access.grant == "all")
+    #expect(!Access(subject: "ann", mayAdd: false).mayAdd)
+  }
+
+  @Test func `what may be written may be read, and a limit of reading is one of writing`() {
+    let both = Access(subject: "ann", mayAdd: true, readableUsers: [bob], writableUsers: [ann])
+    #expect(both.may(.read, ann) && both.may(.read, bob) && both.may(.write, ann) && !both.may(.write, bob))
+    #expect(!both.mayAdd, "the new user could not be read")
+    let reading = Access(subject: "ann", mayAdd: true, readableUsers: [ann], readableAttributes: ["age"])
+    #expect(reading.may(.write, ann) && !reading.may(.write, bob) && !reading.may(.read, bob) && !reading.mayAdd)
+    #expect(reading.may(.write, "age") && !reading.may(.write, "city") && !reading.may(.read, "city"))
+    #expect(reading.may(.read, .name) && !reading.may(.write, .name), "the name of a user who may be read can be read")
+    let writing = Access(subject: "ann", mayAdd: true, readableUsers: nil, writableAttributes: ["age"])
+    #expect(writing.may(.read, "city") && !writing.may(.write, "city") && writing.mayAdd)
+    let nothing = Access(subject: "ann", mayAdd: true, readableUsers: [])
+    #expect(!nothing.may(.read, ann) && !nothing.may(.write, ann) && !nothing.readsAll && !nothing.mayAdd)
+  }
+
+  @Test func `users and entries are shown without what may not be read`() throws {
+    let store = try UserStore.inMemory()
+    try store.write { users in
+      let id = try users.add([(.name, .text("Ann")), ("age", .integer(7)), ("city", .text("x"))])
+      try users.post("seen", about: id)
+      try users.post("closed")
+    }
+    let user = try #require(try store.read { try $0.user(ann) })
+    let access = Access(subject: "ann", mayAdd: false, readableUsers: [ann], readableAttributes: ["age"])
+    #expect(access.shown(user)?.storedValues == [.name: .text("Ann"), "age": .integer(7)])
+    #expect(Access(subject: "ann", mayAdd: false, readableUsers: [bob]).shown(user) == nil)
+    #expect(Access(subject: "ann").shown(user) == user)
+    let entries = try store.page(after: store.read { try $0.oldestCursor }).flatMap { try $0.entries }
+    func shown(_ access: Access) -> [String] {
+      entries.filter { access.shows($0) }.map {
+        switch $0 {
+        case .change(let change): change.attribute.text
+        case .event(let event): event.name
+        }
+      }
+    }
+    #expect(shown(access) == ["name", "age", "seen"])
+    #expect(shown(Access(subject: "ann")).count == entries.count)
+    #expect(shown(Access(subject: "ann", mayAdd: false, readableUsers: [bob])).isEmpty)
+  }
+
+  @Test func `the grant names what may be read, and nothing else`() {
+    func grant(_ users: Set<User.ID>?, _ attributes: Set<AttributeName>? = nil, writable: Set<User.ID> = []) -> String {
+      Access(
+        subject: "\(writable.count)", mayAdd: false, readableUsers: users, writableUsers: writable,
+        readableAttributes: attributes, writableAttributes: []
+      ).grant
+    }
+    let all = [
+      grant(nil), grant([]), grant([ann]), grant([ann, bob]), grant([User.ID(12)]), grant(nil, []), grant(nil, ["age"]),
+      grant(nil, ["age", "city"]), grant([ann], ["age"]),
+    ]
+    #expect(Set(all).count == all.count)
+    #expect(grant([ann, bob]) == grant([bob], writable: [ann]), "what may be written may be read")
+    #expect(grant([ann, bob], ["b", "a"]) == grant([bob, ann], ["a", "b"]))
+  }
+}
