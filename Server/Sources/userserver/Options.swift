@@ -76,6 +76,11 @@ struct Options: ParsableCommand {
       "How many MiB the bodies of requests and answers may take together, 64 or more.", valueName: "MiB"))
   var maxMemory = 256
 
+  @Option(
+    help: ArgumentHelp(
+      "How many requests each person with a token of --access-key may send in a minute.", valueName: "number"))
+  var requestsPerMinute = 600
+
   @Option(help: ArgumentHelp("How long a stream lasts; its client connects again and continues.", valueName: "time"))
   var streamAge = Timespan(argument: "1h")!
 
@@ -85,6 +90,9 @@ struct Options: ParsableCommand {
     if let maxStreams, maxStreams < 1 { throw ValidationError("--max-streams must be 1 or more") }
     // The largest body and the largest answer must fit.
     if !(64...(1 << 20)).contains(maxMemory) { throw ValidationError("--max-memory must be between 64 and 1048576") }
+    if !(1...1_000_000).contains(requestsPerMinute) {
+      throw ValidationError("--requests-per-minute must be between 1 and 1000000")
+    }
     if heartbeat.duration < .seconds(1) || heartbeat.duration > .seconds(300) {
       throw ValidationError("--heartbeat must be between 1s and 5m")
     }

@@ -12,6 +12,7 @@ struct API: HTTPResponder {
   /// Nil without `--replicas`.
   let replicas: SyncService?
   let requestGuard: RequestGuard
+  let rate: RequestRate
   let streams: Budget
   let memory: Budget
   let bell: Bell
@@ -96,6 +97,7 @@ struct API: HTTPResponder {
         if request.uri.path.hasPrefix("/sync") { replicas?.noteRefusal(of: request.headers[.userstoreReplica]) }
         throw error
       }
+      try rate.count(access.subject)
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
       let method = request.method == .head ? .get : request.method
       guard let (_, need, handler) = resource.methods.first(where: { $0.method == method }) else {

@@ -39,8 +39,9 @@ struct Serving {
     let registry = MetricsRegistry(help: Measured.help)
     MetricsSystem.bootstrap(registry)
     let api = API(
-      store: store, replicas: replicas, requestGuard: requestGuard, streams: .streams(streams), memory: memory,
-      bell: bell, registry: registry,
+      store: store, replicas: replicas, requestGuard: requestGuard,
+      rate: RequestRate(perMinute: options.requestsPerMinute), streams: .streams(streams), memory: memory, bell: bell,
+      registry: registry,
       settings: API.Settings(
         database: name, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
         streamAge: options.streamAge.duration),

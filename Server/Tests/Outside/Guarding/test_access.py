@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from support import DEADLINE, USERSERVER, Server, TestCase, at
+from support import DEADLINE, USERSERVER, Server, TestCase, at, eventually
 
 ISSUER, AUDIENCE = "https://issuer.example.com", "https://users.example.com"
 # A stream that begins after the expiry, on a slow machine, ends when the tolerated difference of clocks is over.
@@ -59,10 +59,12 @@ OWNER = ("--write", "all", "--add")
 
 
 class AccessCase(TestCase):
+    OPTIONS = []
+
     def setUp(self):
         self.issuer = Issuer()
         self.addCleanup(self.issuer.remove)
-        self.server = Server("--replicas", *self.issuer.options)
+        self.server = Server("--replicas", *self.OPTIONS, *self.issuer.options)
         self.server.__enter__()
         self.addCleanup(lambda: self.server.__exit__(None, None, None))
 
@@ -166,6 +168,24 @@ class Origins(AccessCase):
         self.assertEqual(json.loads(push("ann", ann, 2, added).text.splitlines()[0])["result"], "accepted")
         with self.server.stream("/changes?after=oldest") as stream:
             self.assertEqual(stream.wait("changes").data["origin"], "ann")
+
+
+class Rates(AccessCase):
+    OPTIONS = ["--requests-per-minute", "60"]
+
+    def test_each_person_may_send_so_many_requests_in_a_minute(self):
+        ann, bob = self.token(*READER), self.token(*READER, subject="bob")
+        ask = lambda token, path="/about": self.server.request("GET", path, token=token)
+        # Another token of the same person has the same limit, and so have all addresses. One more is accepted each second.
+        for token, path in ((ann, "/about"), (self.token(*OWNER), "/users"), (ann, "/nowhere")):
+            answers = (ask(token, path) for _ in range(600))
+            limited = next(answer for answer in answers if answer.status not in (200, 404))
+            self.assertProblem(limited, 429, "tooManyRequests")
+            self.assertEqual(limited.headers["retry-after"], "1")
+        self.assertEqual(ask(bob).status, 200)
+        for _ in range(61):
+            self.assertEqual(self.server.request("GET", "/about").status, 200)
+        eventually(lambda: ask(ann).status == 200, "another request is accepted")
 
 
 class Ends(AccessCase):
