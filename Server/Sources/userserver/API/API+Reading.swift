@@ -89,6 +89,8 @@ extension API {
   func user(_ id: String, _ request: Request) async throws -> Response {
     _ = try Parameters(request)
     let id = try userID(id)
+    // Before the database is asked, so that the time of the answer tells nothing either.
+    guard access.rights.may(.read, id) else { throw Self.noUser(id) }
     let (text, tag) = try await store.read { [access, bodyPermit] users in
       guard let user = try users.user(id).flatMap({ access.rights.shown($0) }) else { throw Self.noUser(id) }
       try bodyPermit?.grow(by: user.byteCount)

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -72,6 +73,18 @@ class AccessCase(TestCase):
         return self.issuer.token(*rights, **settings)
 
 
+class Threats(TestCase):
+    def test_each_test_that_the_page_names_is_there(self):
+        outside = Path(__file__).parents[1]
+        page = (outside.parents[1] / "Threats.md").read_text()
+        tests = {path.name: path.read_text() for path in outside.rglob("test_*.py")}
+        text = "".join(tests.values())
+        for name in re.findall(r"`(test_[a-z0-9_]+)`", page):
+            self.assertIn(f"def {name}(", text)
+        for name in re.findall(r"`(test_[a-z0-9_]+[.]py)`", page):
+            self.assertIn(name, tests)
+
+
 class Operations(AccessCase):
     """The description of the API lists every operation, which other tests verify."""
 
@@ -134,6 +147,17 @@ class Operations(AccessCase):
     def test_an_addition_by_PUT_needs_the_right_to_add(self):
         put = lambda token: self.server.request("PUT", "/users/77", {"name": "x"}, {"If-None-Match": "*"}, token=token).status
         self.assertEqual([put(self.token(*EDITOR)), put(self.token(*OWNER))], [403, 201])
+
+    def test_a_token_in_an_address_has_no_effect_and_is_not_logged(self):
+        token = self.token(*OWNER)
+        for path in (at("/users", token=token), at("/users", access_token=token), f"/about?{token}", f"/{token}"):
+            self.assertProblem(self.server.request("GET", path, token=False), 401, "badToken")
+        forged = token[:-4] + "AAAA"
+        for path, sent in ((at("/users", where=token), token), (f"/{token}", token), ("/users", forged)):
+            self.server.request("GET", path, token=sent)
+        self.assertEqual(self.server.stop(), 0)
+        for part in (token, token.rpartition(".")[2], forged.rpartition(".")[2]):
+            self.assertNotIn(part, self.server.log)
 
     def test_the_single_token_still_opens_everything(self):
         self.assertEqual(self.server.add()["user"]["name"], "NIX")
