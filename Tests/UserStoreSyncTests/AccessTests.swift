@@ -20,15 +20,65 @@ import UserStore
   @Test func `what may be written may be read, and a limit of reading is one of writing`() {
     let both = Access(subject: "ann", mayAdd: true, readableUsers: [bob], writableUsers: [ann])
     #expect(both.may(.read, ann) && both.may(.read, bob) && both.may(.write, ann) && !both.may(.write, bob))
-    #expect(!both.mayAdd, "the new user could not be read")
     let reading = Access(subject: "ann", mayAdd: true, readableUsers: [ann], readableAttributes: ["age"])
-    #expect(reading.may(.write, ann) && !reading.may(.write, bob) && !reading.may(.read, bob) && !reading.mayAdd)
+    #expect(reading.may(.write, ann) && !reading.may(.write, bob) && !reading.may(.read, bob))
     #expect(reading.may(.write, "age") && !reading.may(.write, "city") && !reading.may(.read, "city"))
     #expect(reading.may(.read, .name) && !reading.may(.write, .name), "the name of a user who may be read can be read")
     let writing = Access(subject: "ann", mayAdd: true, readableUsers: nil, writableAttributes: ["age"])
     #expect(writing.may(.read, "city") && !writing.may(.write, "city") && writing.mayAdd)
     let nothing = Access(subject: "ann", mayAdd: true, readableUsers: [])
-    #expect(!nothing.may(.read, ann) && !nothing.may(.write, ann) && !nothing.readsAll && !nothing.mayAdd)
+    #expect(!nothing.may(.read, ann) && !nothing.may(.write, ann) && !nothing.readsAll)
+  }
+
+  @Test func `users that the subject has added are read and written`() throws {
+    let store = try UserStore.inMemory()
+    let access = Access(subject: "ann", mayAdd: true, readableUsers: [ann], writableUsers: [])
+    let carl = User.ID(-3)
+    try store.write { users in
+      for name in ["Ann", "Bob"] { _ = try users.add(name: name) }
+      _ = try users.add(access.owned([(.name, .text("Carl"))]), as: carl)
+    }
+    let resolved = try store.read { try access.resolved(in: &$0) }
+    #expect(resolved.may(.write, carl) && !resolved.may(.read, bob) && !resolved.may(.write, ann))
+    let added = try #require(store.read { try $0.user(carl) })
+    #expect(!access.may(.read, carl) && access.shown(added) == added)
+    #expect(try store.read { try $0.ids(matching: UserStore.Query(where: access.readable)) } == [carl, ann])
+    #expect(!resolved.may(.write, Access.owner) && Access(subject: "").may(.write, Access.owner))
+    #expect(access.mayAdd(User.ID(-9)) && !access.mayAdd(bob) && Access(subject: "ann").mayAdd(bob))
+    #expect(
+      access.grant == resolved.grant && access.grant != Access(subject: "bob", mayAdd: true, readableUsers: [ann]).grant
+    )
+    // Who may not add, or may write all users, owns none.
+    for other in [Access(subject: "ann"), Access(subject: "ann", mayAdd: false, readableUsers: [ann])] {
+      #expect(!other.ownsUsers && other.owned([]).isEmpty)
+      #expect(try !store.read { try other.resolved(in: &$0) }.ownedUsers.contains(carl))
+    }
+  }
+
+  @Test func `owners are followed in the log`() throws {
+    let store = try UserStore.inMemory()
+    var access = Access(subject: "ann", mayAdd: true, readableUsers: [])
+    func expect(_ isHandedOver: Bool, _ changes: [String], _ write: (inout WriteTransaction) throws -> Void) throws {
+      let start = try store.read { try $0.cursor }
+      try store.write { try write(&$0) }
+      let entries = try store.page(after: start).flatMap { try $0.entries }
+      let (after, found) = access.follow(entries)
+      #expect(found == isHandedOver)
+      let names = entries.filter { access.shows($0) }.compactMap {
+        if case .change(let change) = $0 { change.attribute.text } else { nil }
+      }
+      #expect(names.sorted() == changes.sorted())
+      access = after
+    }
+    let own: [(attribute: AttributeName, value: StoredValue)] = access.owned([(.name, .text("Own"))])
+    try expect(false, []) { _ = try $0.add(name: "Ann") }
+    try expect(false, ["name", "hair_color", "owner_subject"]) { _ = try $0.add(own) }
+    try expect(false, ["age"]) { for id in 1...2 { try $0.set("age", of: User.ID(Int64(id)), to: .integer(1)) } }
+    try expect(true, ["owner_subject"]) { try $0.set(Access.owner, of: User.ID(1), to: .text("ann")) }
+    try expect(true, ["owner_subject"]) { try $0.set(Access.owner, of: User.ID(2), to: .text("bob")) }
+    try expect(false, ["age"]) { for id in 1...2 { try $0.set("age", of: User.ID(Int64(id)), to: .integer(2)) } }
+    try expect(false, ["name", "hair_color", "age", "owner_subject"]) { try $0.remove(User.ID(1)) }
+    try expect(false, []) { _ = try $0.add([(.name, .text("again"))], as: User.ID(1)) }
   }
 
   @Test func `users and entries are shown without what may not be read`() throws {

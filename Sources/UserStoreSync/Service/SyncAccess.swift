@@ -15,6 +15,8 @@ extension SyncService {
     /// A replica sends only what was written for its subject, and what it sends is written with the subject as its origin.
     public let subject: String
     /// Whether users may be added, and removed ones again.
+    ///
+    /// Somebody who may not write all users reads and writes those that they have added (`owner`).
     public let mayAdd: Bool
     /// The users that may be read, with those that may be written; nil for all.
     public let readableUsers: Set<UserStore.User.ID>?
@@ -24,6 +26,8 @@ extension SyncService {
     public let readableAttributes: Set<AttributeName>?
     /// The attributes that may be written; nil for all.
     public let writableAttributes: Set<AttributeName>?
+    /// The users that the subject owns, since `resolved(in:)`.
+    private(set) var ownedUsers: Set<UserStore.User.ID> = []
     /// Users that are hidden under a grant with this name.
     private let hidden: (users: Set<UserStore.User.ID>, grant: String)?
 
@@ -42,7 +46,8 @@ extension SyncService {
     ///
     /// - Parameters:
     ///   - subject: Who it is, as the server has verified it.
-    ///   - mayAdd: Whether users may be added; only somebody who may write all users can.
+    ///   - mayAdd: Whether users may be added. Without a limit of `writableUsers`, all of them can be written; with one, those that
+    ///     the subject has added.
     ///   - readableUsers: The users that may be read; nil for all.
     ///   - writableUsers: The users that may be written; nil for those that may be read.
     ///   - readableAttributes: The attributes that may be read; nil for all.
@@ -55,7 +60,7 @@ extension SyncService {
       self.subject = subject
       self.readableUsers = readableUsers?.union(writableUsers ?? [])
       self.writableUsers = writableUsers ?? readableUsers
-      self.mayAdd = mayAdd && self.writableUsers == nil
+      self.mayAdd = mayAdd
       self.readableAttributes = readableAttributes?.union(writableAttributes ?? []).union([.name])
       self.writableAttributes = writableAttributes ?? readableAttributes
       hidden = nil
@@ -72,6 +77,7 @@ extension SyncService {
     /// Whether somebody may do something with a user.
     public func may(_ action: Action, _ user: UserStore.User.ID) -> Bool {
       if hidden?.users.contains(user) ?? false { return false }
+      if ownedUsers.contains(user) { return true }
       return switch action {
       case .read: readableUsers?.contains(user) ?? true
       case .write: writableUsers?.contains(user) ?? true
@@ -79,8 +85,11 @@ extension SyncService {
     }
 
     /// Whether somebody may do something with an attribute of the users with which they may do it.
+    ///
+    /// Nobody with a name may write whose a user is.
     public func may(_ action: Action, _ attribute: AttributeName) -> Bool {
-      switch action {
+      if action == .write, attribute == Self.owner, !subject.isEmpty { return false }
+      return switch action {
       case .read: readableAttributes?.contains(attribute) ?? true
       case .write: writableAttributes?.contains(attribute) ?? true
       }
@@ -99,7 +108,7 @@ extension SyncService {
 
     /// The user without what may not be read; nil if the user may not be read.
     public func shown(_ user: UserStore.User) -> UserStore.User? {
-      guard may(.read, user.id) else { return nil }
+      guard may(.read, user.id) || ownsUsers && user[stored: Self.owner] == .text(subject) else { return nil }
       guard let readableAttributes else { return user }
       var shown = user
       for attribute in user.storedValues.keys where !readableAttributes.contains(attribute) {
@@ -117,8 +126,72 @@ extension SyncService {
       let users = readableUsers.map { $0.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",") }
       // No name of an attribute has a control character.
       let attributes = readableAttributes.map { $0.sorted().map(\.text).joined(separator: "\u{0}") }
-      let text = "\(users ?? "all") \(attributes ?? "\u{1}")"
+      // Not the owned users: with each that is added, the replica would copy all of them again.
+      let text = "\(users ?? "all") \(attributes ?? "\u{1}")\(ownsUsers ? " \(subject)" : "")"
       return [UInt8](text.utf8).fingerprint
     }
+  }
+}
+
+// MARK: Owners
+
+extension SyncService.Access {
+  /// The attribute with the subject of whoever has added a user; only somebody without a name can write it.
+  public static let owner: AttributeName = "owner_subject"
+
+  /// Whether users that the subject has added may be read and written, besides others.
+  public var ownsUsers: Bool { mayAdd && writableUsers != nil && !subject.isEmpty }
+
+  /// The condition of the users who may be read.
+  public var readable: UserStore.Condition {
+    guard let readableUsers else { return .always }
+    let named = UserStore.Condition.isOneOf("id", readableUsers.sorted().map { .integer($0.rawValue) })
+    return ownsUsers ? named || UserStore.Condition(Self.owner, .equal, .text(subject)) : named
+  }
+
+  /// The access with the users that the subject owns now.
+  ///
+  /// - Throws: The codes that every read can throw.
+  public func resolved<Mode>(in transaction: inout UserStore.Transaction<Mode>) throws(StoreError) -> Self {
+    guard ownsUsers else { return self }
+    let query = UserStore.Query(where: UserStore.Condition(Self.owner, .equal, .text(subject)))
+    var access = self
+    access.ownedUsers = Set(try transaction.ids(matching: query))
+    return access
+  }
+
+  /// The values of a new user, with its owner if the subject may not write all users.
+  public func owned(
+    _ values: [(attribute: AttributeName, value: StoredValue)]
+  ) -> [(attribute: AttributeName, value: StoredValue)] {
+    ownsUsers ? values + [(Self.owner, .text(subject))] : values
+  }
+
+  /// Whether a user with an id may be added: with limits, only an id that may be written, or a negative one, which nobody guesses.
+  ///
+  /// The refusal of any other would tell whether there is such a user.
+  public func mayAdd(_ id: UserStore.User.ID) -> Bool { mayAdd && (id.rawValue < 0 || may(.write, id)) }
+
+  /// The access after a user was added.
+  mutating func add(_ id: UserStore.User.ID) { if ownsUsers { ownedUsers.insert(id) } }
+
+  /// Follows the log: takes over what a set says about owners, before its entries are shown.
+  ///
+  /// A user who is removed, or handed over, is still shown in this set.
+  ///
+  /// - Returns: The access after the set; and whether a user was handed over, whose earlier changes the subject has not seen.
+  public mutating func follow(_ entries: some Sequence<UserStore.Entry>) -> (after: Self, isHandedOver: Bool) {
+    guard ownsUsers else { return (self, false) }
+    var (after, isHandedOver, added) = (self, false, Set<UserStore.User.ID>())
+    for case .change(let change) in entries {
+      if change.attribute == .name, change.kind == .added { added.insert(change.user) }
+      guard change.attribute == Self.owner else { continue }
+      let (was, isOwn) = (change.old == .text(subject), change.new == .text(subject))
+      if was { after.ownedUsers.remove(change.user) }
+      if isOwn { after.ownedUsers.insert(change.user) }
+      if was || isOwn { ownedUsers.insert(change.user) }
+      isHandedOver = isHandedOver || was != isOwn && change.kind == .updated && !added.contains(change.user)
+    }
+    return (after, isHandedOver)
   }
 }

@@ -50,6 +50,7 @@ extension SyncService {
     }
     try transaction.requireState(from: push.cursor)
     let known = try replicated.decisions(about: sets.map { ($0.number, $0.nonce) }, of: push.producer)
+    var access = try scope.access.resolved(in: &transaction)
     var results: [(nonce: Int64, decision: Decision)] = []
     var new: [(number: Int64, nonce: Int64, decision: Decision)] = []
     var forked: Int64?
@@ -58,9 +59,11 @@ extension SyncService {
         forked = set.number
         break
       }
-      let decision = try known ?? decide(set, scope, in: &transaction)
+      let decision = try known ?? decide(set, &access, in: &transaction)
       if known == nil { new.append((set.number, set.nonce, decision)) }
-      results.append((set.nonce, decision))
+      // The detail has values, which the subject may no longer read; and whose the decision was is not known.
+      let hidesDetail = known != nil && !access.readsAll
+      results.append((set.nonce, hidesDetail ? Decision(decision.result) : decision))
     }
     try replicated.store(new, of: push.producer)
     // Once for each push.
@@ -78,20 +81,23 @@ extension SyncService {
   }
 
   private static func decide(
-    _ set: Push.Set, _ scope: Scope, in transaction: inout WriteTransaction
+    _ set: Push.Set, _ access: inout Access, in transaction: inout WriteTransaction
   ) throws -> Decision {
     do {
       guard let rows = set.rows else { throw Refusal(.userRemoved, "the values of the user were purged") }
+      // With the users that the set adds, if it is accepted.
+      var further = access
       try transaction.undoingOnAnyError { transaction in
         var hasChanged = false
-        for row in rows where try perform(row, scope, in: &transaction) { hasChanged = true }
+        for row in rows where try perform(row, &further, in: &transaction) { hasChanged = true }
         if !hasChanged { return }
         let session = try transaction.session
         try session.append(.pushed(set.nonce))
         // Who it is was verified; what the set says was not.
-        let origin = scope.subject.isEmpty ? set.origin : scope.subject
+        let origin = further.subject.isEmpty ? set.origin : further.subject
         do throws(StoreError) { try session.endSet(origin: origin) } catch { throw refusal(error) }
       }
+      access = further
       return .accepted
     } catch let refusal as Refusal {
       return refusal.decision
@@ -101,22 +107,26 @@ extension SyncService {
   /// Does what a row says; returns whether that changed anything.
   ///
   /// On PostgreSQL, each look takes as long as a change, so what the change itself finds is not looked for before.
-  private static func perform(_ row: OwnRow, _ scope: Scope, in transaction: inout WriteTransaction) throws -> Bool {
-    let access = scope.access
+  private static func perform(
+    _ row: OwnRow, _ access: inout Access, in transaction: inout WriteTransaction
+  ) throws -> Bool {
+    let rights = access
     func exists(_ id: Int64) throws -> Bool { try !transaction.storedValue(.name, of: User.ID(id)).isNull }
     // Before anything is looked at: a refusal must not say whether there is such a user.
     func check(_ id: Int64, _ attribute: AttributeName? = nil, _ action: Access.Action = .write) throws {
-      guard access.may(.write, User.ID(id)) else { throw Refusal(.forbidden, "user \(id) may not be written") }
-      guard let attribute, !access.may(action, attribute) else { return }
+      guard rights.may(.write, User.ID(id)) else { throw Refusal(.forbidden, "user \(id) may not be written") }
+      guard let attribute, !rights.may(action, attribute) else { return }
       throw Refusal(.forbidden, "\(attribute) may not be \(action == .read ? "read" : "written")")
     }
     do {
       switch row {
       case .add(let id, let name):
-        try check(id, .name)
         if !access.mayAdd { throw Refusal(.forbidden, "no users may be added") }
+        guard access.mayAdd(User.ID(id)) else { throw Refusal(.forbidden, "user \(id) may not be written") }
+        if !access.may(.write, .name) { throw Refusal(.forbidden, "name may not be written") }
         if try exists(id) { throw Refusal(.userExists, "there is a user \(id)") }
-        _ = try transaction.add([(.name, name)], as: User.ID(id))
+        _ = try transaction.add(access.owned([(.name, name)]), as: User.ID(id))
+        access.add(User.ID(id))
         return true
       case .set(let id, let attribute, let value):
         try check(id, attribute)

@@ -83,7 +83,7 @@ public final class SyncService: Sendable {
     return switch request.resource {
     case .server: try await read { users in try Self.server(&users, scope) }
     case .users(let last, let start):
-      try await read { users in try Self.users(&users, after: last, from: start, scope) }
+      try await read { users in try Self.users(&users, after: last, from: start, scope.resolved(in: &users)) }
     case .changes(let cursor, let part, let also, _):
       try await changes(after: cursor, part: part, also: also, wait: request.wait, scope)
     case .push(let body): try await push(body, scope)
@@ -117,11 +117,11 @@ public final class SyncService: Sendable {
 
   /// What one request is answered with.
   struct Scope: Sendable {
-    let access: Access
+    var access: Access
     let grant: String
     let limits: Limits
     /// The ids of the users that are shown, ascending; nil for all users, or all but the hidden ones.
-    let ids: [Int64]?
+    private(set) var ids: [Int64]?
     private let subset: Set<Int64>?
     let turn: Turn
     /// The replica and the number of its request; nil for another client.
@@ -136,23 +136,20 @@ public final class SyncService: Sendable {
       subset = request.users.map { Set($0) }
     }
 
+    /// The same with the users that the subject owns now.
+    func resolved(in users: inout ReadTransaction) throws(StoreError) -> Scope {
+      guard access.ownsUsers else { return self }
+      var scope = self
+      scope.access = try access.resolved(in: &users)
+      if subset == nil, let readable = access.readableUsers {
+        scope.ids = readable.union(scope.access.ownedUsers).map(\.rawValue).sorted()
+      }
+      return scope
+    }
+
     var subject: String { access.subject }
 
     var showsAll: Bool { subset == nil && access.readsAll }
-
-    /// How many users a first copy has.
-    func count(of users: inout ReadTransaction) throws -> Int {
-      guard let readable = access.readableUsers else { return try users.count() }
-      var (count, rest) = (0, readable.sorted()[...])
-      while !rest.isEmpty {
-        try users.forEachUser(in: Array(rest.prefix(500))) { _ in
-          count += 1
-          return true
-        }
-        rest = rest.dropFirst(500)
-      }
-      return count
-    }
 
     /// Whether the reader sees an entry of the log.
     func shows(_ entry: UserStore.Entry) -> Bool {
@@ -169,7 +166,7 @@ public final class SyncService: Sendable {
     }
     let state = ServerState(
       identity: ServerState.text(ofIdentity: server.identity), cursor: try users.cursor, (scope.subject, scope.grant),
-      count: try scope.count(of: &users), purged: server.purged)
+      count: try users.count(where: scope.access.readable), purged: server.purged)
     return SyncAnswer(contentType: "application/json", body: state.json.bytes)
   }
 
@@ -217,7 +214,9 @@ public final class SyncService: Sendable {
   ) async throws -> SyncAnswer {
     // Before the first read, so that no set is missed between it and the wait.
     let rings = wait > 0 ? store.rings() : nil
-    var answer = ChangesAnswer(at: cursor)
+    // Before the first page, in which a user may be removed.
+    let access = scope.access.ownsUsers ? try await store.read { try scope.access.resolved(in: &$0) } : scope.access
+    var answer = ChangesAnswer(at: cursor, for: access)
     try await page(&answer, part: part, also: also, scope)
     if let rings, answer.isPending { try await waitForChanges(&answer, seconds: wait, rings, scope) }
     return answer.finished(asked: (cursor, part, also), scope)
@@ -231,7 +230,7 @@ public final class SyncService: Sendable {
     try await scope.turn {
       for _ in 0..<limits.hiddenPages {
         let found = try await store.logPart(after: answer.cursor, part: part, also: also)
-        answer.append(found, scope)
+        try answer.append(found, scope)
         (part, also) = (nil, nil)
         if !answer.hasMore || !answer.isEmpty || answer.part != nil { break }
       }
@@ -292,8 +291,12 @@ private struct ChangesAnswer {
   private(set) var cursor: Cursor
   private(set) var part: Cursor?
   private var head: Cursor
+  /// The access at the cursor: users get and lose an owner in the log.
+  private var access: SyncService.Access
 
-  init(at cursor: Cursor) { (self.cursor, head) = (cursor, cursor) }
+  init(at cursor: Cursor, for access: SyncService.Access) {
+    (self.cursor, head, self.access) = (cursor, cursor, access)
+  }
 
   var byteCount: Int { lines.bytes.count }
   var isEmpty: Bool { lines.bytes.isEmpty }
@@ -301,20 +304,29 @@ private struct ChangesAnswer {
   var isPending: Bool { isEmpty && !hasMore }
   var hasMore: Bool { part != nil || cursor.revision < head.revision }
 
-  mutating func append(_ found: LogPart, _ scope: SyncService.Scope) {
+  /// - Throws: `StoreError.Code.diverged` after a set in which a user was handed over: the replica has to copy.
+  mutating func append(_ found: LogPart, _ scope: SyncService.Scope) throws(StoreError) {
     let pieces = found.pieces.prefix(scope.limits.sets)
+    var scope = scope
     for piece in pieces {
+      let (after, isHandedOver) = access.follow(piece.entries.lazy.compactMap(\.entry))
+      if isHandedOver { throw StoreError(.diverged, "a user has got another owner") }
+      scope.access = access
+      access = after
       let shown = piece.entries.filter { entry in
         // Every reader sees a purge: it may have had the user before, and the id is all that it says. A random number says nothing.
-        if case .entry(let entry) = entry { scope.shows(entry) } else { true }
+        entry.entry.map { scope.shows($0) } ?? true
       }
       // A replica learns from the answer to its own request what became of a set in which it sees nothing.
       let isShown = piece.isContinued || piece.end == nil || shown.contains { !$0.isPushed }
-      if isShown { for entry in shown { lines.append(entry.json) } }
+      // Who does not see all does not learn who wrote a hidden set, which is shown only because it comes in parts.
+      let isHidden = !access.readsAll && !shown.contains { $0.entry != nil }
+      if isShown { for entry in shown where !isHidden || !entry.isPushed { lines.append(entry.json) } }
       // The last part of a huge set has its end, even if only earlier parts show anything.
       if let end = piece.end, isShown {
         lines.append([
-          ("cursor", .text(end.description)), ("op", .text("set")), ("origin", piece.origin.map { .text($0) } ?? .null),
+          ("cursor", .text(end.description)), ("op", .text("set")),
+          ("origin", isHidden ? .null : piece.origin.map { .text($0) } ?? .null),
         ])
       }
     }
@@ -354,6 +366,9 @@ extension UserStore.Entry {
 }
 
 extension LogPart.Entry {
+  /// The change or the event; nil for a note.
+  fileprivate var entry: UserStore.Entry? { if case .entry(let entry) = self { entry } else { nil } }
+
   fileprivate var isPushed: Bool { if case .pushed = self { true } else { false } }
 
   fileprivate var json: String {

@@ -26,7 +26,7 @@ extension API {
   func about(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
     let (cursor, users) = try await store.read { [access] users in
-      (try users.cursor, try users.count(where: access.readable))
+      (try users.cursor, try users.count(where: access.rights.readable))
     }
     // Who may read a part of the users has nothing to do with where they are kept.
     let isOperator = access.rights.readsAll

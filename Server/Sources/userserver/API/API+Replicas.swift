@@ -14,7 +14,7 @@ extension API {
     let handler: Resource.Handler = { api in { try await api.sync($0, replicas) } }
     return switch route {
     case "/sync": Resource(route: route, methods: [(.get, .read, handler)])
-    case "/replicas": Resource(route: route, methods: [(.get, .readAll, handler)])
+    case "/replicas": Resource(route: route, methods: [(.get, .operate, handler)])
     case "/sync/users", "/sync/changes":
       Resource(
         route: route, types: ["application/jsonl"], methods: [(.get, .read, handler), (.post, .read, handler)])

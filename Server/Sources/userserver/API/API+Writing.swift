@@ -11,7 +11,7 @@ extension API {
     let (id, values) = try RecordText.record(try await writtenBody(request))
     if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
     for (attribute, _) in values { try access.require(.write, attribute) }
-    let written = try await writeUser(request) { users in try users.add(values) }
+    let written = try await writeUser(request) { [access] users in try users.add(access.rights.owned(values)) }
     return try await answer(written, status: .created)
   }
 
@@ -29,13 +29,15 @@ extension API {
     }
     let tags = try requiredTags(request)
     try access.requireWriting(id)
-    for (attribute, _) in record.values { try access.require(.read, attribute) }
-    let kept = Set(record.values.map(\.attribute))
+    // A hair color that may not be read was null in the answer to GET.
+    let values = record.values.filter { $0.value != .null || access.rights.may(.read, $0.attribute) }
+    for (attribute, _) in values { try access.require(.read, attribute) }
+    let kept = Set(values.map(\.attribute))
     let written = try await writeUser(request) { users in
       let user = try matching(tags, id, in: &users)
       let dropped = user.storedValues.keys.filter { !kept.contains($0) }
       // What may only be read can be in the body as it is.
-      let changed = (record.values + dropped.map { ($0, .null) }).filter { attribute, value in
+      let changed = (values + dropped.map { ($0, .null) }).filter { attribute, value in
         access.rights.may(.write, attribute) || user.storedValues[attribute] ?? .null != value
       }
       for (attribute, _) in changed { try access.require(.write, attribute) }
@@ -49,13 +51,14 @@ extension API {
     async throws -> Response
   {
     try access.require(.add)
+    try access.requireAdding(id)
     for (attribute, _) in values { try access.require(.write, attribute) }
     let written = try await writeUser(request) { users in
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
       }
-      return try users.add(values, as: id)
+      return try users.add(access.rights.owned(values), as: id)
     }
     return try await answer(written, status: .created)
   }
@@ -117,20 +120,27 @@ extension API {
     var refusal: Problem?
     do {
       try users.undo(revision) { change in
-        guard access.rights.shows(.change(change)) else {
-          throw Problem(.notFound, "revisionNotFound", "there is no change set \(revision)")
-        }
+        guard access.rights.shows(.change(change)) else { throw Self.noSet(revision) }
         do throws(Problem) {
           try access.requireWriting(change.user)
-          try access.require(.write, change.attribute)
+          // Who undoes the addition of an own user gives it up.
+          if change.attribute != SyncService.Access.owner || change.new != .text(access.subject) {
+            try access.require(.write, change.attribute)
+          }
           if change.kind == .added { try access.requireWritingAllAttributes() }
           if change.kind == .removed { try access.require(.add) }
         } catch { refusal = refusal ?? error }
       }
     } catch let error as StoreError {
+      // The reason would tell where hidden sets end.
+      if error.code == .revisionNotFound, !access.rights.readsAll { throw Self.noSet(revision) }
       throw refusal ?? error
     }
     if let refusal { throw refusal }
+  }
+
+  private static func noSet(_ revision: UserStore.Revision) -> Problem {
+    Problem(.notFound, "revisionNotFound", "there is no change set \(revision)")
   }
 
   func post(_ request: Request) async throws -> Response {

@@ -104,6 +104,7 @@ struct API: HTTPResponder {
         throw wrongMethod(request.method, resource)
       }
       try access.require(need)
+      access = try await access.resolved(in: store)
       try checkBody(request)
       if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
       return try counted(await handler(self)(request), isRequired: method != .get)
@@ -149,8 +150,8 @@ struct API: HTTPResponder {
     case "changes": Resource(route: "/changes", types: [], methods: [(.get, .read, API.changes)])
     case "lists": Resource(route: "/lists", types: [Self.eventStream], methods: [(.get, .read, API.list)])
     case "sync", "replicas": sync(route: "/" + name)
-    case "consumers": Resource(route: "/consumers", methods: [(.get, .readAll, API.consumers)])
-    case "metrics": Resource(route: "/metrics", types: ["text/plain"], methods: [(.get, .readAll, API.metrics)])
+    case "consumers": Resource(route: "/consumers", methods: [(.get, .operate, API.consumers)])
+    case "metrics": Resource(route: "/metrics", types: ["text/plain"], methods: [(.get, .operate, API.metrics)])
     default: nil
     }
   }

@@ -11,27 +11,26 @@ struct Access: Sendable {
   /// What a request needs.
   enum Need: Sendable {
     case nothing, read, write, add
-    /// To read all users, and what is about all of them together.
-    case readAll
+    /// To see how the server works, and the names under which replicas send: only with its own token.
+    case operate
   }
 
-  let rights: SyncService.Access
+  /// What may be read and written; with the users that the token's holder owns since `resolved(in:)`.
+  private(set) var rights: SyncService.Access
   private let granted: Set<Need>
-  /// Whether the token's holder may not add users because it does not allow to read and change those of others.
-  private let addsOnlyOwn: Bool
   /// Returns when the token ends; nil for the single token, which does not.
   private let end: (@Sendable () async throws -> Void)?
 
   /// A client without a token.
   static let nobody = Access(SyncService.Access(mayAdd: false), [.nothing])
   /// The holder of the single token, and everybody on a server without one.
-  static let everything = Access(SyncService.Access(), [.nothing, .read, .readAll, .write, .add])
+  static let everything = Access(SyncService.Access(), [.nothing, .read, .write, .add, .operate])
 
   private init(
-    _ rights: SyncService.Access, _ granted: Set<Need>, addsOnlyOwn: Bool = false,
+    _ rights: SyncService.Access, _ granted: Set<Need>,
     end: (@Sendable () async throws -> Void)? = nil
   ) {
-    (self.rights, self.granted, self.addsOnlyOwn, self.end) = (rights, granted, addsOnlyOwn, end)
+    (self.rights, self.granted, self.end) = (rights, granted, end)
   }
 
   /// The access that a token gives.
@@ -42,14 +41,13 @@ struct Access: Sendable {
       readableAttributes: claims.readable.map { Set($0.map { AttributeName($0) }) },
       writableAttributes: claims.writable.map { Set($0.map { AttributeName($0) }) })
     var granted: Set<Need> = [.nothing]
-    if claims.read != .none { granted.insert(.read) }
-    if claims.write != .none { granted.insert(.write) }
-    if rights.readsAll { granted.insert(.readAll) }
+    if claims.read != .none || claims.add { granted.insert(.read) }
+    if claims.write != .none || claims.add { granted.insert(.write) }
     if rights.mayAdd { granted.insert(.add) }
     // A stream that began before the expiry ends then, although clocks may differ: its client connects again once, and no more.
     let (now, expiry) = (Date(), token.expires.addingTimeInterval(-AccessKeys.skew))
     let end = now < expiry ? expiry : token.expires
-    self.init(rights, granted, addsOnlyOwn: claims.add && !rights.mayAdd) {
+    self.init(rights, granted) {
       while Date() < end, keys.has(token.keyID) {
         try await Task.sleep(for: .seconds(min(0.4, max(0.001, end.timeIntervalSinceNow))))
       }
@@ -66,12 +64,18 @@ struct Access: Sendable {
     if granted.contains(need) { return }
     switch need {
     case .nothing, .read: throw Self.forbidden("read users")
-    case .readAll: throw Self.forbidden("read all users and attributes")
+    case .operate: throw Self.forbidden("see how the server works", hint: "the server's own token does")
     case .write: throw Self.forbidden("change users")
-    case .add where addsOnlyOwn:
-      throw Self.forbidden("add users", hint: "a token that allows to add users has to allow to write all of them")
     case .add: throw Self.forbidden("add users")
     }
+  }
+
+  /// The access with the users that the token's holder owns now.
+  func resolved(in store: UserStore) async throws -> Access {
+    guard rights.ownsUsers else { return self }
+    var access = self
+    access.rights = try await store.read { [rights] in try rights.resolved(in: &$0) }
+    return access
   }
 
   /// - Throws: `userNotFound` if the user may not be read, whether there is one or not; `forbidden` if it may not be written.
@@ -84,6 +88,12 @@ struct Access: Sendable {
   func require(_ action: SyncService.Access.Action, _ attribute: AttributeName) throws(Problem) {
     if rights.may(action, attribute) { return }
     throw Self.forbidden("\(action == .read ? "read" : "change") \(attribute.text.excerpt)")
+  }
+
+  /// - Throws: `forbidden` if no user with this id may be added, whether there is one or not.
+  func requireAdding(_ user: User.ID) throws(Problem) {
+    if rights.mayAdd(user) { return }
+    throw Self.forbidden("add user \(user)", hint: "a random negative number, or POST /users, which chooses an id")
   }
 
   /// - Throws: `forbidden` unless all attributes may be written, as a removal does.
@@ -105,7 +115,7 @@ struct Access: Sendable {
       try require(.read, attribute)
     }
     var query = query
-    query.where = query.where && readable
+    query.where = query.where && rights.readable
     if let attributes = rights.readableAttributes {
       query.showing = query.showing.map { $0.filter { attributes.contains($0) } } ?? attributes.sorted()
     }
@@ -115,12 +125,6 @@ struct Access: Sendable {
   /// Notices mistyped attributes, of which no user has one: only if all may be read, because it would tell whether another user has it.
   func check(_ text: QueryText, in users: inout UserStore.ReadTransaction) throws {
     if rights.readsAll { try text.check(.parameters, in: &users) }
-  }
-
-  /// The condition of the users who may be read.
-  var readable: UserStore.Condition {
-    guard let users = rights.readableUsers else { return .always }
-    return .isOneOf("id", users.sorted().map { .integer($0.rawValue) })
   }
 
   private static func forbidden(_ what: String, hint: String? = nil) -> Problem {

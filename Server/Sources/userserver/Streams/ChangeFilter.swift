@@ -3,13 +3,15 @@ import UserStoreSync
 
 /// Which changes and events a client wants, and may read.
 struct ChangeFilter: Sendable {
-  private let access: Access
+  private var rights: SyncService.Access
+  /// The rights after the set that was taken last: users get and lose an owner in the log.
+  private var following: SyncService.Access
   private let attributes: [AttributeName]
   private let user: User.ID?
   private let operations: Set<String>
 
   init(_ parameters: Parameters, for access: Access) throws(Problem) {
-    self.access = access
+    (rights, following) = (access.rights, access.rights)
     attributes = try parameters.attributes("attribute")
     if let text = parameters["user"] {
       guard let number = Int64(canonical: text) else {
@@ -27,8 +29,22 @@ struct ChangeFilter: Sendable {
     }
   }
 
+  /// Takes the next set; call it before its entries are shown.
+  mutating func take(_ set: UserStore.ChangeSet) async throws {
+    guard following.ownsUsers else { return }
+    var entries: [UserStore.Entry] = []
+    try await set.iterateEntries { entry in
+      if case .change(let change) = entry, [.name, SyncService.Access.owner].contains(change.attribute) {
+        entries.append(entry)
+      }
+      return true
+    }
+    rights = following
+    (following, _) = rights.follow(entries)
+  }
+
   func accepts(_ entry: UserStore.Entry) -> Bool {
-    if !access.rights.shows(entry) { return false }
+    if !rights.shows(entry) { return false }
     return switch entry {
     case .change(let change):
       (user ?? change.user) == change.user && (attributes.isEmpty || attributes.contains(change.attribute))

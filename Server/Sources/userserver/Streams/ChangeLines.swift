@@ -11,11 +11,11 @@ struct ChangeLines: Sendable {
   let limit: Int?
 
   func runLines(_ response: LiveResponse) async throws {
-    var count = 0
+    var (count, filter) = (0, filter)
     do {
       try await api.follow(after: start, every: clock.interval, in: response) { step in
         if case .set(let set) = step {
-          let part = try await ChangePart(of: set, filter)
+          let part = try await ChangePart(of: set, &filter)
           if !part.texts.isEmpty { try await response.write(part.texts.joined(separator: "\n") + "\n") }
           if let next = part.next { return .rest(from: next) }
           count += part.texts.isEmpty ? 0 : 1
@@ -34,14 +34,14 @@ struct ChangeLines: Sendable {
     let catchUpLimit = max(wait, .seconds(2))
     let interval = wait / max(1, (wait / .seconds(2)).rounded(.up))
     var page = (count: 0, bytes: 0, sets: 0)
-    var (cursor, isInSet) = (start, false)
+    var (cursor, isInSet, filter) = (start, false, filter)
     try await response.write("{\"changes\":[")
     do {
       try await api.follow(after: start, every: wait == .zero ? catchUpLimit : interval, in: response) { step in
         let elapsed = ContinuousClock.now - began + .milliseconds(5)
         switch step {
         case .set(let set):
-          let part = try await ChangePart(of: set, filter)
+          let part = try await ChangePart(of: set, &filter)
           if !part.texts.isEmpty {
             let text = (page.count > 0 ? "," : "") + part.texts.joined(separator: ",")
             try await response.write(text)

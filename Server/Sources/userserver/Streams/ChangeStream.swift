@@ -32,12 +32,12 @@ struct ChangeStream: Sendable {
 
   /// Sends the log after the cursor and later commits; counts the sets, and returns the reason of the end.
   private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
-    var sent = ContinuousClock.now
+    var (sent, filter) = (ContinuousClock.now, filter)
     var reason: String?
     try await api.follow(after: cursor, every: clock.interval, in: stream.response) { step in
       switch step {
       case .set(let set):
-        let part = try await ChangePart(of: set, filter)
+        let part = try await ChangePart(of: set, &filter)
         if !part.texts.isEmpty {
           try await send(part, of: set, to: stream)
           if let next = part.next { return .rest(from: next) }

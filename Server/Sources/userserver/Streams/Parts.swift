@@ -30,7 +30,9 @@ struct ChangePart {
   private(set) var next: Int64?
 
   /// Renders changes until the part is full; the rest of a huge set is not read.
-  init(of set: UserStore.ChangeSet, _ filter: ChangeFilter) async throws {
+  init(of set: UserStore.ChangeSet, _ filter: inout ChangeFilter) async throws {
+    try await filter.take(set)
+    let filter = filter
     var (bytes, last) = (0, UserStore.Entry?.none)
     try await set.iterateEntries { entry in
       guard filter.accepts(entry) else { return true }

@@ -88,7 +88,7 @@ private struct TokenExplanation {
   private var rights: [(name: String, value: String)] {
     do throws(AccessKeys.Refused) {
       let access = try AccessClaims(claims)
-      let adds = access.write == .all ? "yes" : "no, because it does not allow to write all users"
+      let adds = access.write == .all ? "yes" : "yes, and reads and writes those"
       return [
         ("reads", access.read.shown), ("writes", access.write.shown), ("adds users", access.add ? adds : "no"),
         ("readable", Self.shown(access.readable)), ("writable", Self.shown(access.writable)),

@@ -206,11 +206,40 @@ class Users(Limits):
         self.server.request("DELETE", "/users/3", None, {"If-Match": "*"})
         undo = lambda revision: self.ask("POST", f"/changes/{revision}/undo", token=token)
         self.assertProblem(undo(read), 403, "forbidden")
-        unknown, gone = undo(hidden), undo(10_000_000)
-        self.assertEqual((unknown.status, unknown.json()["code"]), (gone.status, gone.json()["code"]))
-        self.assertNotIn("user 3", unknown.text)
+        for event in ({"event": "hidden"}, {"event": "hidden", "user": 2}):
+            self.server.request("POST", "/events", event)
+        last = self.server.get("/about")["revision"]
+        # Hidden sets, and what is within them, or has only events: as what is not there.
+        texts = {re.sub(r"\d+", "N", undo(revision).text) for revision in (hidden, hidden - 1, *range(hidden + 1, last + 1), 10_000_000)}
+        self.assertEqual(len(texts), 1, texts)
+        self.assertIn("revisionNotFound", texts.pop())
         self.assertEqual(undo(own).status, 200)
         self.assertEqual(self.server.get("/users/1")["age"], 40)
+
+    def test_a_known_decision_is_told_without_values(self):
+        expect = {"op": "expect", "user": 1, "attribute": "age", "value": 39}
+        first = self.push(self.token("--write", "all"), expect)
+        self.assertEqual((first["result"], "40" in first["detail"]), ("conflict", True))
+        again = self.push(self.token("--write", "all"), expect)
+        self.assertEqual(again, first)
+        for rows in ([expect], [{"op": "set", "user": 2, "attribute": "age", "value": 1}]):
+            self.assertEqual(self.push(self.token("--write", "2", subject="eve"), *rows, subject="eve"), {**first, "detail": None})
+
+    def test_the_author_of_a_hidden_set_in_parts_is_not_told(self):
+        state = self.server.get("/sync")
+        rows = [{"op": "set", "user": 3, "attribute": "age", "value": age} for age in range(3_000)]
+        lines = [{"op": "push", "identity": state["identity"], "subject": "bob", "producer": "8", "cursor": state["cursor"], "decided": 0},
+                 *rows, {"op": "end", "number": 1, "nonce": "4711", "origin": None}]
+        body = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        bob, ann = self.token("--write", "3", subject="bob"), self.token("--read", "1")
+        self.assertEqual(self.ask("POST", "/sync/push", body, JSONL, token=bob).status, 200)
+        for token, seen in ((bob, True), (ann, False)):
+            lines, part = [], {}
+            while not lines or part:
+                lines += self.sync("/sync/changes", token, after=self.start, **part)
+                part = {"part": lines[-1]["part"]} if lines[-1]["part"] else {}
+            text = json.dumps(lines)
+            self.assertEqual(("bob" in text, "4711" in text), (seen, seen))
 
     def test_a_unique_value_of_a_hidden_user_does_not_name_the_user(self):
         self.server.patch(2, email="bob@example.com")
@@ -221,11 +250,6 @@ class Users(Limits):
         self.assertNotRegex(problem.text, r"user 2|Bob")
         pushed = self.push(token, {"op": "set", "user": 1, "attribute": "email", "value": "bob@example.com"})
         self.assertEqual((pushed["result"], pushed["detail"]), ("notUnique", "another user has this value"))
-
-    def test_who_may_add_must_be_able_to_write_all(self):
-        problem = self.ask("POST", "/users", {"name": "x"}, token=self.token("--write", "1", "--add"))
-        self.assertProblem(problem, 403, "forbidden")
-        self.assertIn("has to allow to write all", problem.json()["hint"])
 
 
 class Attributes(Limits):
@@ -269,6 +293,7 @@ class Attributes(Limits):
         # As it was read, with another age.
         self.assertEqual(put({"id": 1, "name": "Ann", "age": 7, "city": "Annville"}).status, 200)
         self.assertEqual(self.server.get("/users/1"), {"id": 1, "name": "Ann", "hair_color": "#aa0000", "age": 7, "city": "Annville"})
+        self.assertEqual(put({**self.ask("GET", "/users/1", token=token).json(), "age": 8}).status, 200)
         for body in ({"name": "Ann", "age": 7}, {"name": "x", "age": 7, "city": "Annville"},
                      {"name": "Ann", "age": 7, "city": "Annville", "hair_color": "#aa0000"}):
             self.assertProblem(put(body), 403, "forbidden")
@@ -295,3 +320,113 @@ class Attributes(Limits):
         self.assertEqual(self.ask("PATCH", "/users/1", {"set": {"age": 1}}, token=token).status, 200)
         for attribute in ("city", "name"):
             self.assertProblem(self.ask("PATCH", "/users/1", {"set": {attribute: "x"}}, token=token), 403, "forbidden")
+
+
+class Owners(Limits):
+    """Who may add users, but not write all, reads and writes those that they have added."""
+
+    def setUp(self):
+        super().setUp()
+        self.ann = self.token("--add")
+        self.bob = self.token("--add", "--read", "1", subject="bob")
+
+    def add(self, token, **values):
+        response = self.ask("POST", "/users", {"name": "Own", **values}, token=token)
+        self.assertEqual(response.status, 201, response.text)
+        return response.json()["user"]
+
+    def test_own_users_are_read_and_written_and_no_others(self):
+        user = self.add(self.ann, age=1)
+        self.assertEqual(user["owner_subject"], "ann")
+        self.assertEqual([found["id"] for found in self.users(self.ann)["users"]], [user["id"]])
+        self.assertEqual([found["id"] for found in self.users(self.bob)["users"]], [1])
+        own = f"/users/{user['id']}"
+        self.assertEqual(self.ask("PATCH", own, {"set": {"age": 2}}, token=self.ann).json()["user"]["age"], 2)
+        self.assertEqual(self.ask("PUT", own, {**user, "age": 3}, {"If-Match": "*"}, token=self.ann).status, 200)
+        self.assertEqual(self.ask("POST", "/events", {"event": "mine", "user": user["id"]}, token=self.ann).status, 201)
+        for method, body in (("GET", None), ("PATCH", {"set": {"age": 9}}), ("DELETE", None)):
+            self.assertProblem(self.ask(method, own, body, {"If-Match": "*"}, token=self.bob), 404, "userNotFound")
+        self.assertProblem(self.ask("GET", "/users/1", token=self.ann), 404, "userNotFound")
+        self.assertProblem(self.ask("PATCH", "/users/1", {"set": {"age": 9}}, token=self.bob), 403, "forbidden")
+        self.assertEqual(self.ask("GET", "/about", token=self.ann).json()["users"], 1)
+        # Another token of the same person, which may not add, does not give them.
+        self.assertProblem(self.ask("GET", own, token=self.token("--read", "1")), 404, "userNotFound")
+        self.assertEqual(self.ask("DELETE", own, None, {"If-Match": "*"}, token=self.ann).status, 200)
+        self.assertEqual(self.users(self.ann)["users"], [])
+
+    def test_whose_a_user_is_can_only_be_written_with_the_own_token_of_the_server(self):
+        user = self.add(self.ann)["id"]
+        for token in (self.ann, self.token("--write", "all", "--add", subject="carl")):
+            for body in ({"set": {"owner_subject": "bob"}}, {"set": {"owner_subject": None}}):
+                self.assertProblem(self.ask("PATCH", f"/users/{user}", body, token=token), 403, "forbidden")
+            self.assertProblem(self.ask("POST", "/users", {"name": "x", "owner_subject": "bob"}, token=token), 403, "forbidden")
+        self.assertEqual(self.push(self.ann, {"op": "set", "user": user, "attribute": "owner_subject", "value": "bob"})["result"], "forbidden")
+        self.server.patch(user, owner_subject="bob")
+        self.assertEqual([self.ask("GET", f"/users/{user}", token=token).status for token in (self.ann, self.bob)], [404, 200])
+
+    def test_an_id_that_is_chosen_tells_nothing(self):
+        put = lambda id: self.ask("PUT", f"/users/{id}", {"name": "x"}, {"If-None-Match": "*"}, token=self.ann)
+        answers = [(answer.status, answer.text.replace(str(id), "ID")) for id, answer in ((id, put(id)) for id in (2, 77))]
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(answers[0][0], 403)
+        self.assertEqual(put(-77).status, 201)
+        self.assertEqual(self.ask("GET", "/users/-77", token=self.ann).json()["owner_subject"], "ann")
+        for number, (id, result) in enumerate(((2, "forbidden"), (77, "forbidden"), (-5, "accepted")), 1):
+            self.assertEqual(self.push(self.ann, {"op": "add", "user": id, "name": "x"}, {"op": "set", "user": id, "attribute": "age", "value": 1},
+                                       number=number)["result"], result)
+        self.assertEqual(self.server.get("/users/-5"), {"id": -5, "name": "x", "hair_color": None, "age": 1, "owner_subject": "ann"})
+        # What a refused set would have added is nobody's.
+        refused = self.push(self.ann, {"op": "add", "user": -6, "name": "x"}, {"op": "set", "user": 1, "attribute": "age", "value": 1}, number=4)
+        self.assertEqual(refused["result"], "forbidden")
+        self.assertEqual(self.push(self.ann, {"op": "set", "user": -6, "attribute": "age", "value": 1}, number=5)["result"], "forbidden")
+
+    def test_feeds_show_users_from_their_addition_to_their_removal(self):
+        with self.server.stream("/lists", token=self.ann) as rows, self.server.stream(at("/changes", after=self.start), token=self.ann) as stream:
+            self.assertEqual(rows.wait("rows").data["rows"], [])
+            self.add(self.bob)
+            user = self.add(self.ann)["id"]
+            self.assertEqual(rows.wait("steps").data["steps"][0]["user"]["id"], user)
+            self.server.patch(user, age=5)
+            self.server.patch(1, age=5)
+            self.server.request("DELETE", f"/users/{user}", None, {"If-Match": "*"})
+            given = self.add(self.bob)["id"]
+            self.server.patch(given, owner_subject="ann")
+            self.server.patch(given, age=6)
+            self.server.patch(given, owner_subject="bob")
+            self.server.patch(given, age=7)
+            self.add(self.ann, note="last")
+            seen = []
+            while "last" not in [change["new"] for change in seen]:
+                seen += stream.wait("changes").data["changes"]
+        kinds = [(change["op"], change["attribute"], change["new"]) for change in seen if change["user"] == user]
+        self.assertEqual([kind[0] for kind in kinds if kind[1] == "name"], ["insert", "delete"])
+        self.assertIn(("update", "age", 5), kinds)
+        values = [(change["attribute"], change["new"]) for change in seen if change["user"] == given]
+        self.assertEqual(values, [("owner_subject", "ann"), ("age", 6), ("owner_subject", "bob")])
+        self.assertNotIn(1, {change["user"] for change in seen})
+
+    def test_a_replica_copies_again_when_a_user_is_handed_over(self):
+        user = self.add(self.ann)["id"]
+        state = self.ask("GET", "/sync", token=self.ann).json()
+        self.assertEqual(state["count"], 1)
+        lines = self.sync("/sync/users", self.ann, **{"from": state["cursor"]})
+        self.assertEqual([line["id"] for line in lines if "id" in line], [user])
+        new = self.add(self.ann)["id"]
+        lines = self.sync("/sync/changes", self.ann, after=state["cursor"])
+        self.assertEqual({line["user"] for line in lines if "user" in line}, {new})
+        self.assertEqual(self.ask("GET", "/sync", token=self.ann).json()["grant"], state["grant"])
+        self.server.request("DELETE", f"/users/{new}", None, {"If-Match": "*"})
+        lines = self.sync("/sync/changes", self.ann, after=state["cursor"])
+        self.assertEqual([line["op"] for line in lines if line.get("user") == new][-1], "delete")
+        cursor = lines[-1]["cursor"]
+        for subject in ("bob", "ann"):
+            self.server.patch(user, owner_subject=subject)
+            self.assertProblem(self.ask("GET", at("/sync/changes", after=cursor), headers={"Accept": "application/jsonl"}, token=self.ann), 409, "diverged")
+            cursor = self.server.get("/about")["cursor"]
+        self.assertEqual(self.sync("/sync/changes", self.ann, after=cursor)[-1]["cursor"], cursor)
+
+    def test_the_addition_of_an_own_user_can_be_undone(self):
+        response = self.ask("POST", "/users", {"name": "x", "age": 1}, token=self.ann).json()
+        self.assertProblem(self.ask("POST", f"/changes/{response['revision']}/undo", token=self.bob), 404, "revisionNotFound")
+        self.assertEqual(self.ask("POST", f"/changes/{response['revision']}/undo", token=self.ann).status, 200)
+        self.assertEqual(self.users(self.ann)["users"], [])
