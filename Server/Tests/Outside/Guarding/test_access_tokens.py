@@ -498,7 +498,7 @@ class Commands(Tokens):
         self.assertRegex(found.pop("expires"), r"^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC, in 1 h 59 min$")
         self.assertIn(found.pop("key"), found.pop("accepted"))
         self.assertEqual(found, {"algorithm": "EdDSA", "subject": "ann", "issuer": ISSUER, "audience": AUDIENCE, "reads": "all users", "writes": "-5, 7",
-                                 "adds users": "no, because it does not allow to write all users", "readable": "name, hair color", "writable": "name"})
+                                 "adds users": "yes, and reads and writes those", "readable": "name, hair color", "writable": "name"})
         self.assertIn("in 59 min", self.accepts(self.issue(path), f"{path}.pub"))
         token = self.issue(path, "--read", "1,2")
         payload = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
