@@ -10,7 +10,7 @@ extension API {
     try checkConditions(of: request)
     let (id, values) = try RecordText.record(try await writtenBody(request))
     if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
-    for (attribute, _) in values { try access.require(.write, attribute) }
+    for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
     let written = try await writeUser(request) { [access] users in try users.add(access.rights.owned(values)) }
     return try await answer(written, status: .created)
   }
@@ -52,7 +52,7 @@ extension API {
   {
     try access.require(.add)
     try access.requireAdding(id)
-    for (attribute, _) in values { try access.require(.write, attribute) }
+    for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
     let written = try await writeUser(request) { users in
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
