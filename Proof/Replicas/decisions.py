@@ -20,7 +20,7 @@ Judged, when the faults are over and everybody is at rest. The word before each 
   own        a client sees its own last write of a key, until another one's write that the server has after it, or a refusal, replaces it
   back       what it has seen of a key is never replaced by what the server had earlier
   torn       at each read, there is a place of the server's log, not before that of the reads before, that explains every value: it sees the sets
-             of others whole and in order, for all keys
+             of others whole and in order, for all keys; its own writes after one that was refused, which it does not know yet, are on top
   never      it sees nothing that another one wrote and the server never had
 """
 import bisect, collections, contextlib, copy, json, pathlib, sqlite3, sys
@@ -214,6 +214,8 @@ class Verdict:
         number, committed, refused = client.number, self.committed[client.number], self.refused[client.number]
         # Through where the replica has certainly read the server's log.
         cursor = 0
+        # The last of its transactions that is certainly decided.
+        decided = -1
         # Of each key, its own writes so far, the largest place of those that were accepted, and the values that were replaced.
         own, top, gone = collections.defaultdict(list), collections.defaultdict(int), collections.defaultdict(set)
         seen, latest = {}, collections.defaultdict(int)
@@ -224,6 +226,8 @@ class Verdict:
             where = f"client {number}, line {line['line']}"
             for name, value in reads.items():
                 if not value.startswith(f"{number}."): cursor = max(cursor, self.place(name, value, 0) or 0)
+            # An own last write that is gone is decided, and all before it: they are decided in their order.
+            decided = max([decided] + [int(own[name][-1].split(".")[1]) for name, value in reads.items() if own[name] and value != own[name][-1]])
             for name, value in reads.items():
                 place = self.place(name, value)
                 if value.startswith(f"{number}."):
@@ -239,7 +243,7 @@ class Verdict:
                 if place is not None:
                     index = bisect.bisect_right(self.changed[name], place) if place else 0
                     if place < latest[name]: self.wrong("back", f"{where}: {name} is {value} of {place}, after it was that of {latest[name]}")
-                    elif index < len(self.changed[name]) and self.changed[name][index] <= cursor:
+                    elif index < len(self.changed[name]) and self.changed[name][index] <= cursor and not self.waits(number, value, decided):
                         self.wrong("torn", f"{where}: {name} is {value} of {place}, but something else was seen of {cursor}, after the next one")
                     latest[name] = max(latest[name], self.place(name, value, 0))
                 if name in seen and seen[name] != value: gone[name].add(seen[name])
@@ -251,6 +255,11 @@ class Verdict:
                     top[name] = max(top[name], self.place(name, value) or 0)
                     if name in seen: gone[name].add(seen[name])
                     seen[name] = value
+
+    def waits(self, number, value, decided):
+        """Whether a write of the client may be on top although the log goes on: an earlier one was refused, and that was not known yet."""
+        if not value.startswith(f"{number}."): return False
+        return any(decided < other < int(value.split(".")[1]) for other in self.refused[number])
 
     # At rest
 
