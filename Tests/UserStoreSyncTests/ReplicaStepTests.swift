@@ -71,6 +71,26 @@ import UserStore
     #expect(try await store.value(number, of: ids[0]) == 2_500)
   }
 
+  @Test func `a user that joins a subset behind the place of its copy is copied`() async throws {
+    let away = User.ID(-5)
+    let ids = try await server.write { users in
+      _ = try users.add([(.name, .text("away"))], as: away)
+      return try (1...2).map { try users.add(name: "user \($0)") }
+    }
+    let transport = DirectTransport(to: fixture.service)
+    let all = try UserStoreSync.Replica(of: store, from: transport, users: .all, writes: .queued)
+    try await all.catchUp()
+    let some = try UserStoreSync.Replica(of: store, from: transport, users: .ids(ids), writes: .queued)
+    // The state of the server, and the page of all users.
+    for _ in 1...2 { try await take(next()) }
+    // Until the copy is installed, the user is visible. The server refuses the color.
+    try PlainConnection(fixture.folder + "/replica.db").script(
+      "REPLACE INTO users (id, name, hair_color) VALUES (-5, 'here', 'BAD')")
+    try await some.catchUp()
+    #expect(try await store.user(away)?.name == "away")
+    #expect(try await store.users() == server.users())
+  }
+
   // MARK: Purges
 
   private static let number = Attribute<Int>("number")

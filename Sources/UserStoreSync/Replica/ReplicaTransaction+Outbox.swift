@@ -46,9 +46,13 @@ extension ReplicaTransaction {
     file.next += 1
     try outbox.addRows(rows)
     guard let ids = file.ids else { return }
-    // Who adds a user wants to see it.
-    let added = try outbox.added(in: rows)
-    if !added.isEmpty { file.users = ReplicaFile.text(of: Set(ids + added).sorted()) }
+    // Somebody who adds a user wants to see it.
+    let joined = Set(try outbox.added(in: rows)).subtracting(ids)
+    if joined.isEmpty { return }
+    file.users = ReplicaFile.text(of: joined.union(ids).sorted())
+    // A user that was visible until the copy is installed, and was replaced: the copy may have passed its place.
+    if file.copy == nil { return }
+    for id in joined where try outbox.base(of: id) != nil { return try beginCopy() }
   }
 
   // MARK: Deciding

@@ -97,6 +97,16 @@ final class SimulatedServer {
     }
   }
 
+  /// Whether each value of a record was written to a user, perhaps by different sets.
+  func hasWritten(_ record: Records.Value?, to user: Int64) -> Bool {
+    guard let record else { return false }
+    let values = history.values.reduce(into: Set<WrittenValue>()) { $0.formUnion($1.values) }
+    var all = record.attributes
+    all[Array("name".utf8)] = record.name
+    if record.hairColor != .null { all[Array("hair_color".utf8)] = record.hairColor }
+    return all.allSatisfy { values.contains(WrittenValue(user: user, attribute: $0, value: $1)) }
+  }
+
   /// Notes what was true at the end of each set since the last commit.
   private func commit(restored: Moment? = nil) throws {
     let plain = try plain
