@@ -181,7 +181,7 @@ import UserStoreSyncHTTP
       tags.insert(try #require(try await service.answer(changes(after: start, by: producer)).etag))
     }
     #expect(tags.count == 1)
-    // Whoever asks for them is not added.
+    // A program that asks for them is not added.
     let answer = try await service.answer(SyncRequest(path: "/replicas", query: "", replica: "8"))
     #expect(answer.contentType == "application/json" && answer.etag == nil)
     let behind = try await store.read { try $0.cursor }.revision.rawValue - start.revision.rawValue

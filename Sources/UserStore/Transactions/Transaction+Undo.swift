@@ -20,7 +20,7 @@ extension UserStore.Transaction where Mode == UserStore.Writing {
     return Revision(rawValue: written.end)
   }
 
-  /// Undoes an earlier write, as `undo(_:)` does, if whoever asks may do so.
+  /// Undoes an earlier write, as `undo(_:)` does, after a check of each of its changes.
   ///
   /// - Parameters:
   ///   - revision: The revision at which a write of this library ends.

@@ -135,7 +135,7 @@ extension Replica {
         group.addTask { [self] in try await ReplicaAnswer(transport.send(request), to: request) }
         group.addTask { [self] in
           for await _ in rings.stream where try await takeIn() { return nil }
-          // The request ends it.
+          // The store was closed. The request ends the group; the time is a limit for a transport that never answers.
           try await Task.sleep(for: .seconds(SyncRequest.longestWait * 4))
           return nil
         }

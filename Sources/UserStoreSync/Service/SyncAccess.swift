@@ -1,9 +1,9 @@
 public import UserStore
 
 extension SyncService {
-  /// Who asks, and what they may do.
+  /// Who sends a request, and what they may do.
   ///
-  /// What is not allowed does not exist for whoever asks: `may(_:_:)` decides, for each user and each attribute.
+  /// `may(_:_:)` decides, for each user and each attribute. Users and attributes that somebody may not read do not exist for them.
   public struct Access: Sendable {
     /// What somebody does with a user, or an attribute.
     public enum Action: Sendable {
@@ -86,7 +86,7 @@ extension SyncService {
 
     /// Whether somebody may do something with an attribute of the users with which they may do it.
     ///
-    /// Nobody with a name may write whose a user is.
+    /// `owner` can only be written by somebody whose `subject` is empty.
     public func may(_ action: Action, _ attribute: AttributeName) -> Bool {
       if action == .write, attribute == Self.owner, !subject.isEmpty { return false }
       return switch action {
@@ -136,7 +136,7 @@ extension SyncService {
 // MARK: Owners
 
 extension SyncService.Access {
-  /// The attribute with the subject of whoever has added a user; only somebody without a name can write it.
+  /// The attribute that names the owner of a user: the subject that has added it, if it may not write all users.
   public static let owner: AttributeName = "owner_subject"
 
   /// Whether users that the subject has added may be read and written, besides others.

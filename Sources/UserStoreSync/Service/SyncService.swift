@@ -61,7 +61,7 @@ public final class SyncService: Sendable {
     _ request: SyncRequest, for access: Access = Access(),
     reading turn: @escaping Turn = { read in _ = try await read() }
   ) async throws -> SyncAnswer {
-    // Whoever asks for the replicas need not be one.
+    // A program that asks for the replicas need not be one.
     let producer = request.resource == .replicas ? nil : request.producer
     let key = producer.map { ReplicaTable.Key(subject: access.subject, producer: $0) }
     let asked = key.map { ($0, table.note(request, of: $0)) }
@@ -245,6 +245,7 @@ public final class SyncService: Sendable {
     if let (replica, number) = scope.asked { table.note(number, of: replica, waits: true) }
     defer { if let (replica, number) = scope.asked { table.note(number, of: replica, waits: false) } }
     let end = ContinuousClock.now + .seconds(seconds)
+    // Ends the wait when its time is over.
     let timer = Task { if (try? await Task.sleep(until: end)) != nil { rings.ring() } }
     defer { timer.cancel() }
     for await _ in rings.stream {

@@ -194,7 +194,7 @@ import Testing
     }
     #expect(seen == [.name, "age"])
     #expect(try self.revision == revision)
-    // Also if whoever asks goes on.
+    // Also if the transaction goes on.
     try store.write { transaction in try? transaction.undo(revision) { _ in throw Refused() } }
     #expect(try users.map { try $0.name } == ["Zoe"])
     let undone = try store.write { transaction in try transaction.undo(revision) { #expect($0.user == zoe) } }

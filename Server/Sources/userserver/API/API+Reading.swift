@@ -28,16 +28,16 @@ extension API {
     let (cursor, users) = try await store.read { [access] users in
       (try users.cursor, try users.count(where: access.rights.readable))
     }
-    // Who may read a part of the users has nothing to do with where they are kept.
-    let isOperator = access.rights.readsAll
+    // Where the users are kept is nothing for people who may read a part of them.
+    let readsAll = access.rights.readsAll
     return json(
       JSONText.object([
-        ("store", JSONText.text(cursor.store)), ("path", JSONText.text(isOperator ? settings.database : nil)),
+        ("store", JSONText.text(cursor.store)), ("path", JSONText.text(readsAll ? settings.database : nil)),
         ("revision", "\(cursor.revision)"),
         ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
         ("version", JSONText.text(UserStore.version)),
         ("readOnly", "\(settings.isReadOnly)"), ("heartbeat", "\(settings.heartbeat.seconds)"),
-        ("streams", "\(streams.used)"), ("replica", isOperator ? try await replica() : "null"),
+        ("streams", "\(streams.used)"), ("replica", readsAll ? try await replica() : "null"),
       ]))
   }
 

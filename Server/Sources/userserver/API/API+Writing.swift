@@ -115,7 +115,9 @@ extension API {
     return json(JSONText.object([("undone", "\(revision)")] + (try await end(of: written))))
   }
 
-  /// Undoes a change set that may be read as a whole, and written; for whoever sees a part of it, or nothing, there is none.
+  /// Undoes a change set, all of which the client may read and write.
+  ///
+  /// For a client that may read only a part of it, or nothing, there is no such set.
   private func undo(_ revision: UserStore.Revision, in users: inout UserStore.WriteTransaction) throws {
     var refusal: Problem?
     do {
@@ -123,7 +125,7 @@ extension API {
         guard access.rights.shows(.change(change)) else { throw Self.noSet(revision) }
         do throws(Problem) {
           try access.requireWriting(change.user)
-          // Who undoes the addition of an own user gives it up.
+          // With the addition of an own user, the owner is undone.
           if change.attribute != SyncService.Access.owner || change.new != .text(access.subject) {
             try access.require(.write, change.attribute)
           }

@@ -22,13 +22,12 @@ struct Access: Sendable {
   private let end: (@Sendable () async throws -> Void)?
 
   /// A client without a token.
-  static let nobody = Access(SyncService.Access(mayAdd: false), [.nothing])
+  static let nobody = Access(SyncService.Access(subject: "", mayAdd: false, readableUsers: []), [.nothing])
   /// The holder of the single token, and everybody on a server without one.
   static let everything = Access(SyncService.Access(), [.nothing, .read, .write, .add, .operate])
 
   private init(
-    _ rights: SyncService.Access, _ granted: Set<Need>,
-    end: (@Sendable () async throws -> Void)? = nil
+    _ rights: SyncService.Access, _ granted: Set<Need>, end: (@Sendable () async throws -> Void)? = nil
   ) {
     (self.rights, self.granted, self.end) = (rights, granted, end)
   }

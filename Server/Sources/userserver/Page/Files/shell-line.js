@@ -29,7 +29,7 @@ export class ShellLine {
 
   /** Takes the shown users; the line keeps its user as long as it is among them. */
   show(ids) {
-    // Who may see a part of the users does not learn where they are kept.
+    // The server does not tell it to people who may read a part of the users.
     this.element.hidden = ids.length === 0 || this.#database === null;
     if (this.#database === null) return;
     if (ids.length === 0 || ids.includes(this.#id)) return;
