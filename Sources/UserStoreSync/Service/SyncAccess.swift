@@ -146,7 +146,10 @@ extension SyncService.Access {
   public var readable: UserStore.Condition {
     guard let readableUsers else { return .always }
     let named = UserStore.Condition.isOneOf("id", readableUsers.sorted().map { .integer($0.rawValue) })
-    return ownsUsers ? named || UserStore.Condition(Self.owner, .equal, .text(subject)) : named
+    guard ownsUsers else { return named }
+    let isOwn = UserStore.Condition(Self.owner, .equal, .text(subject))
+    // Alone, it can use an index.
+    return readableUsers.isEmpty ? isOwn : named || isOwn
   }
 
   /// The access with the users that the subject owns now.
