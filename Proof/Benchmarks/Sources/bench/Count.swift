@@ -215,7 +215,8 @@ extension Count.Work {
       let server = try UserStore(path: folder.path + "/server.db", configuration: configuration)
       // The id of a user that is added at a replica is longer.
       user = try server.write { try $0.add(name: "NIX") }
-      let replica = try Replica(of: store, from: WithinProcess(to: server), users: .all, writes: .queued)
+      let transport = DirectTransport(to: try SyncService(server))
+      let replica = try Replica(of: store, from: transport, users: .all, writes: .queued)
       try Waiting.run { try await replica.catchUp() }
     } else {
       user = try store.write { try $0.add(name: "NIX") }
@@ -359,17 +360,5 @@ extension Count.Work {
       for topic in topics { store.listeners.bind("screen", to: topic) { _ in } }
       for topic in topics { store.listeners.unbind("screen", from: topic) }
     }
-  }
-}
-
-/// Asks a server in the same process.
-private struct WithinProcess: SyncTransport {
-  let address = "this process"
-  private let service: SyncService
-
-  init(to store: UserStore) throws { service = try SyncService(store) }
-
-  func send(_ request: SyncRequest) async throws -> SyncResponse {
-    SyncResponse(status: 200, body: try await service.answer(request).body)
   }
 }
