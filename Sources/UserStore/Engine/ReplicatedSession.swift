@@ -6,8 +6,11 @@ package protocol ReplicatedSession: Session {
   /// Lets replicas follow, and send sets, from now on, in the open write transaction.
   func serveReplicas() throws(StoreError)
 
-  /// Whether replicas can send sets.
+  /// Whether decisions can be stored, so that replicas can send sets.
   func decides() throws(StoreError) -> Bool
+
+  /// Lets decisions be stored from now on, in the open write transaction.
+  func keepDecisions() throws(StoreError)
 
   /// What is known of sets of a replica, in their order.
   func decisions(about sets: [(number: Int64, nonce: Int64)], of producer: Int64) throws(StoreError) -> [Decision?]
@@ -17,8 +20,10 @@ package protocol ReplicatedSession: Session {
     _ decisions: [(number: Int64, nonce: Int64, decision: Decision)], of producer: Int64
   ) throws(StoreError)
 
-  /// Forgets the decisions about a replica's sets with numbers through one, if they are older than a time in milliseconds since 1970.
-  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError)
+  /// Forgets the first thousand decisions about a replica's sets with numbers through one, if they are older than a time in milliseconds
+  /// since 1970; returns whether there were any.
+  @discardableResult
+  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) -> Bool
 
   /// Whether the database is a replica.
   func followsServer() throws(StoreError) -> Bool
@@ -30,7 +35,7 @@ package protocol ReplicatedSession: Session {
   func requireDecided(_ user: User.ID) throws(StoreError)
 }
 
-/// What a server has decided about a set of a replica.
+/// What a server has decided about a set of a replica, or about another request that it may receive twice.
 package struct Decision: Hashable, Sendable {
   /// `accepted`, or why not.
   package let result: String

@@ -35,6 +35,30 @@ struct PastState {
     self.later = later
   }
 
+  /// Reads the state at a revision for one user only, however many changes were made since.
+  ///
+  /// - Throws: `StoreError.Code.compacted` if the log no longer has all of them, or a purge has removed values of the user;
+  ///   `.revisionNotFound` for a revision after the end of the log; and any other `StoreError` if reading fails.
+  init(of user: User.ID, at revision: Revision, _ session: any Session) throws(StoreError) {
+    self.session = session
+    let end = try session.logEnd().revision
+    if revision > end { throw StoreError(.revisionNotFound, "the log ends at revision \(end)") }
+    guard var last = try session.cursor(at: revision.rawValue)?.revision.rawValue else {
+      throw StoreError(.compacted, "the changes since revision \(revision) were deleted from the log")
+    }
+    var later = Fold()
+    while last < end.rawValue {
+      let rows = try session.rows(withoutGapAfter: last, through: end.rawValue)
+      guard let row = rows.last else { throw StoreError(.corrupt, "the log has no rows after revision \(last)") }
+      for change in rows.entries.changes where change.user == user { later.add(change) }
+      last = row.sequence
+    }
+    if later[user]?.isPurged ?? false {
+      throw StoreError(.compacted, "values of user \(user) since revision \(revision) were purged")
+    }
+    self.later = later
+  }
+
   init(_ session: any Session) {
     self.session = session
     later = Fold()
@@ -53,10 +77,16 @@ struct PastState {
       let name = try value(.name, of: id)
       return name.isNull ? nil : Row(id, [name])
     }
-    var values = try session.user(id)?.storedValues ?? [:]
-    for (attribute, old, _) in later[id]?.changes ?? [] { values[attribute] = old.isNull ? nil : old }
-    if values[.name] == nil { return nil }
+    guard let values = try user(id)?.storedValues else { return nil }
     return layout.row(id, { values[$0] ?? .null }, all: values)
+  }
+
+  func user(_ id: User.ID) throws(StoreError) -> User? {
+    let user = try session.user(id)
+    guard let changes = later[id]?.changes else { return user }
+    var values = user?.storedValues ?? [:]
+    for (attribute, old, _) in changes { values[attribute] = old.isNull ? nil : old }
+    return values[.name] == nil ? nil : User(id: id, storedValues: values)
   }
 
   /// Reads the rows that meet a condition, after a place in the order; `last` is the row up to which all were read, nil if there
@@ -100,5 +130,23 @@ extension RowLayout {
   /// Whether a row meets a condition that mentions only columns.
   func meets(_ condition: Condition, _ row: Row) -> Bool {
     condition.node.truth { attribute in column(attribute).map { row.values[$0] } } == true
+  }
+}
+
+extension UserStore.Transaction where Mode == UserStore.Reading {
+  /// Reads a user as it was at the end of an earlier write.
+  ///
+  /// Reads the user, and takes back what the log says was changed since: a microsecond for each change of any user.
+  ///
+  /// - Parameters:
+  ///   - id: The user's identifier.
+  ///   - revision: The revision at which a change set ends, for example one that `revision` of a write has returned.
+  /// - Returns: The user; nil if there was none.
+  /// - Throws: `StoreError.Code.compacted` if the log no longer has all changes since, or a purge has removed values of the user from it;
+  ///   `.revisionNotFound` for a revision after the end of the log; and any other `StoreError` if reading fails.
+  public mutating func user(
+    _ id: UserStore.User.ID, at revision: UserStore.Revision
+  ) throws(StoreError) -> UserStore.User? {
+    try PastState(of: id, at: revision, session).user(id)
   }
 }

@@ -51,6 +51,10 @@ extension PostgresSession: ReplicatedSession {
 
   func decides() throws(StoreError) -> Bool { try first(Self.hasDecisions) { $0.bool(0) } == true }
 
+  func keepDecisions() throws(StoreError) {
+    if try !decides() { throw .needsMigration("table for decisions") }
+  }
+
   func decisions(
     about sets: [(number: Int64, nonce: Int64)], of producer: Int64
   ) throws(StoreError) -> [Decision?] {
@@ -73,10 +77,11 @@ extension PostgresSession: ReplicatedSession {
     try run(Self.storeDecisions, .int8(producer), .text(JSON.list(rows).description))
   }
 
-  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) {
+  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) -> Bool {
     let last = try first(Self.selectForgotten, .int8(producer), .int8(number), .int8(time)) { $0.int8OrNil(0) }
-    guard let last, let last else { return }
+    guard let last, let last else { return false }
     try run(Self.forgetDecisions, .int8(producer), .int8(last), .int8(time))
+    return true
   }
 
   // MARK: Only a store in a file can be a replica

@@ -32,10 +32,10 @@ extension StoreError {
     StoreError(.readOnly, "the server is a replica", hint: PostgresConnection.replicaHint, cause: cause)
   }
 
-  static func needsMigration(_ what: String, _ error: StoreError) -> StoreError {
+  static func needsMigration(_ what: String, _ error: StoreError? = nil) -> StoreError {
     StoreError(
       .schemaTooOld, "the database has no \(what) yet: the owner of the schema must open it for writing once",
-      cause: error.cause)
+      cause: error?.cause)
   }
 
   private static func code(of error: PostgresError) -> Code {

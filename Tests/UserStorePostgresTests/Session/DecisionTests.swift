@@ -84,6 +84,31 @@ extension AllTests {
 
     private static let decided: [Decision?] = [.expired, .accepted, .forked, nil]
 
+    @Test func `outcomes of requests need the layout, and end with the transaction`() throws {
+      let role = try newRole("write")
+      defer { remove(role) }
+      #expect(try open(as: role).write { try $0.outcome(of: 1) } == nil)
+      #expect(
+        throws: StoreError.self, performing: { try open(as: role).write { try $0.keep("1", of: 1) } })
+      try migrate()
+      let store = try open(as: role)
+      try store.write { transaction in
+        #expect(try transaction.outcome(of: 1) == nil)
+        try transaction.keep("é \"1\"", of: 1)
+      }
+      struct Stop: Error {}
+      #expect(throws: Stop.self) {
+        try store.write { transaction in
+          try transaction.keep("2", of: 2)
+          throw Stop()
+        }
+      }
+      #expect(try store.write { try ($0.outcome(of: 1), $0.outcome(of: 2)) } == ("é \"1\"", nil))
+      // Also if the clock of the server of the database is another one.
+      try owner.execute("UPDATE userstore.decisions SET at = at - 86400000", to: "make it old")
+      #expect(try store.write { try $0.outcome(of: 1) } == nil)
+    }
+
     @Test(arguments: ["read", "write"])
     func `before the owner has migrated, replicas follow, and cannot send`(_ rights: String) async throws {
       let role = try newRole(rights)

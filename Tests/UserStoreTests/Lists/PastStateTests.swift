@@ -18,6 +18,12 @@ import Testing
       versions.append(try store.read { (try $0.cursor, try $0.users()) })
     }
     for (cursor, users) in versions {
+      for id in (1..<30).map({ User.ID($0) }) {
+        let user = try store.read { try $0.user(id, at: cursor.revision) }
+        #expect(user == users.first { $0.id == id }, "USERSTORE_SEED=\(seed), at \(cursor.revision): \(id)")
+      }
+    }
+    for (cursor, users) in versions {
       for _ in 0..<10 {
         let query = queries.query()
         let comment: Comment = "USERSTORE_SEED=\(seed), at \(cursor.revision): \(query)"
@@ -64,6 +70,38 @@ import Testing
           comment)
       }
     }
+  }
+
+  @Test func `a user is read as it was, however much has changed since, or not at all`() throws {
+    var configuration = Configuration()
+    configuration.retention = .unlimited
+    let store = try UserStore.forTests(configuration: configuration)
+    let (zoe, bob) = try store.write { (try $0.add(name: "Zoë"), try $0.add(name: "Bob")) }
+    let added = try store.read { try $0.cursor.revision }
+    let before = try store.write { transaction in
+      try transaction.set("age", of: zoe, to: .integer(1))
+      return try transaction.revision
+    }
+    for _ in 1...3 {
+      try store.write { for age in 1...2_000 { try $0.set("age", of: bob, to: .integer(Int64(age))) } }
+    }
+    try store.write { transaction in
+      try transaction.set("age", of: zoe, to: .integer(2))
+      try transaction.remove(zoe)
+    }
+    func past(_ id: User.ID, _ revision: Revision) throws -> User? { try store.read { try $0.user(id, at: revision) } }
+    #expect(try past(zoe, before)?.storedValues == ["name": .text("Zoë"), "age": .integer(1)])
+    #expect(try past(zoe, added)?.storedValues == ["name": .text("Zoë")])
+    #expect(try past(zoe, Revision(rawValue: 0)) == nil)
+    let end = try store.read { try $0.cursor.revision }
+    #expect(try past(zoe, end) == nil)
+    #expect(try past(bob, end)?.storedValues["age"] == .integer(2_000))
+    #expect(code { try past(bob, Revision(rawValue: end.rawValue + 1)) } == .revisionNotFound)
+    _ = try store.purge(zoe)
+    #expect(code { try past(zoe, before) } == .compacted)
+    #expect(try past(bob, before)?.storedValues == ["name": .text("Bob")])
+    try store.compact(keeping: RetentionPolicy(.init(changes: 10), consumerLimits: .none))
+    #expect(code { try past(bob, before) } == .compacted)
   }
 
   @Test func `a state that the log does not reach, or only after many changes, is not read`() throws {

@@ -8,10 +8,11 @@ extension API {
   func add(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
     try checkConditions(of: request)
-    let (id, values) = try RecordText.record(try await writtenBody(request))
+    let body = try await writtenBody(request)
+    let (id, values) = try RecordText.record(body)
     if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
     for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
-    let written = try await writeUser(request) { [access] users in try users.add(access.rights.owned(values)) }
+    let written = try await write(request, body) { users in try users.add(access.rights.owned(values)) }
     return try await answer(written, status: .created)
   }
 
@@ -19,13 +20,14 @@ extension API {
     _ = try Parameters(request)
     try checkConditions(of: request, .ifMatch, .ifNoneMatch)
     let id = try userID(text)
-    let record = try RecordText.record(try await writtenBody(request))
+    let body = try await writtenBody(request)
+    let record = try RecordText.record(body)
     if let other = record.id, other != id { throw Problem.badRequest("the id in the body is \(other), not \(id)") }
     if let none = try EntityTags(.ifNoneMatch, of: request) {
       guard none.isAny else {
         throw Problem.badRequest("If-None-Match can only be * here", hint: "If-Match replaces a user")
       }
-      return try await create(id, record.values, request)
+      return try await create(id, record.values, request, body)
     }
     let tags = try requiredTags(request)
     try access.requireWriting(id)
@@ -33,7 +35,7 @@ extension API {
     let values = record.values.filter { $0.value != .null || access.rights.may(.read, $0.attribute) }
     for (attribute, _) in values { try access.require(.read, attribute) }
     let kept = Set(values.map(\.attribute))
-    let written = try await writeUser(request) { users in
+    let written = try await write(request, body) { users in
       let user = try matching(tags, id, in: &users)
       let dropped = user.storedValues.keys.filter { !kept.contains($0) }
       // What may only be read can be in the body as it is.
@@ -47,13 +49,13 @@ extension API {
     return try await answer(written)
   }
 
-  private func create(_ id: User.ID, _ values: [(attribute: AttributeName, value: StoredValue)], _ request: Request)
-    async throws -> Response
-  {
+  private func create(
+    _ id: User.ID, _ values: [(attribute: AttributeName, value: StoredValue)], _ request: Request, _ body: [UInt8]
+  ) async throws -> Response {
     try access.require(.add)
     try access.requireAdding(id)
     for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
-    let written = try await writeUser(request) { users in
+    let written = try await write(request, body) { users in
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
@@ -67,15 +69,15 @@ extension API {
     _ = try Parameters(request)
     try checkConditions(of: request, .ifMatch)
     let id = try userID(text)
-    let bytes = try await writtenBody(request)
-    let records = try RecordText.records(bytes, named: ["set", "expect"], asStored: ["expect"])
+    let body = try await writtenBody(request)
+    let records = try RecordText.records(body, named: ["set", "expect"], asStored: ["expect"])
     guard let values = records["set"] else { throw Problem.badRequest("the member \"set\" is missing") }
     let expected = records["expect"] ?? []
     let tags = try EntityTags(.ifMatch, of: request)
     try access.requireWriting(id)
     for (attribute, _) in values { try access.require(.write, attribute) }
     for (attribute, _) in expected { try access.require(.read, attribute) }
-    let written = try await writeUser(request) { users in
+    let written = try await write(request, body) { users in
       if let tags {
         _ = try matching(tags, id, in: &users)
       } else {
@@ -99,8 +101,9 @@ extension API {
     let written = try await write(request) { users in
       _ = try matching(tags, id, in: &users)
       try users.remove(id)
+      return nil
     }
-    return json(JSONText.object(try await end(of: written)))
+    return try await answer(written)
   }
 
   func undo(_ text: String, _ request: Request) async throws -> Response {
@@ -111,8 +114,11 @@ extension API {
       throw Problem(.notFound, "revisionNotFound", "\"\(text.prefix(40))\" is not a revision")
     }
     let revision = UserStore.Revision(rawValue: number)
-    let written = try await write(request, origin: "undo") { users in try undo(revision, in: &users) }
-    return json(JSONText.object([("undone", "\(revision)")] + (try await end(of: written))))
+    let written = try await write(request, origin: "undo") { users in
+      try undo(revision, in: &users)
+      return nil
+    }
+    return try await answer(written, with: [("undone", "\(revision)")])
   }
 
   /// Undoes a change set, all of which the client may read and write.
@@ -148,10 +154,14 @@ extension API {
   func post(_ request: Request) async throws -> Response {
     _ = try Parameters(request)
     try checkConditions(of: request)
-    let (name, payload, user) = try Self.event(try await writtenBody(request))
+    let body = try await writtenBody(request)
+    let (name, payload, user) = try Self.event(body)
     if let user { try access.requireWriting(user) } else { try access.requireWritingAllUsers() }
-    let written = try await write(request) { users in try users.post(name, payload, about: user) }
-    return json(JSONText.object(try await end(of: written)), status: .created)
+    let written = try await write(request, body) { users in
+      try users.post(name, payload, about: user)
+      return nil
+    }
+    return try await answer(written, status: .created)
   }
 
   /// Reads an event with the members that its line in `GET /changes` has.
@@ -234,11 +244,17 @@ extension API {
 
   // MARK: Writing
 
-  /// A write's result, and its place in the log.
-  private struct Written<Value: Sendable>: Sendable {
-    let value: Value
+  /// What a write has changed, and its place in the log.
+  private struct Written: Sendable {
+    /// The user in the answer.
+    let user: User?
     let revision: UserStore.Revision
     let isUnchanged: Bool
+  }
+
+  private enum WriteResult: Sendable {
+    case new(Written)
+    case known(IdempotencyKey.Outcome)
   }
 
   private func writtenBody(_ request: Request) async throws -> [UInt8] {
@@ -251,47 +267,78 @@ extension API {
     return user
   }
 
-  /// Changes a user, whose id `change` returns; throws if there is no memory for the answer.
-  private func writeUser(
-    _ request: Request, _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID
-  ) async throws -> Written<User> {
-    try await write(request) { users in
-      let changed = try Self.user(change(&users), in: &users)
-      guard let user = access.rights.shown(changed) else { throw Self.noUser(changed.id) }
-      // Replaces the body, which has been read.
-      try bodyPermit?.resize(to: user.byteCount)
-      return user
-    }
-  }
-
-  private func write<Value: Sendable>(
-    _ request: Request, origin standard: String = "userserver",
-    _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> Value
-  ) async throws -> Written<Value> {
+  /// Writes once, however often the client sends the request with an `Idempotency-Key`.
+  ///
+  /// `change` returns the id of the user in the answer, if there is one. Also throws if there is no memory for the answer; then
+  /// nothing is written.
+  private func write(
+    _ request: Request, _ body: [UInt8] = [], origin standard: String = "userserver",
+    _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID?
+  ) async throws -> Written {
     let origin = access.subject.isEmpty ? request.headers[.changeOrigin] ?? standard : access.subject
     guard (1...100).contains(origin.unicodeScalars.count), !origin.contains(where: \.isNewline) else {
       throw Problem.badRequest("Change-Origin must have 1 to 100 characters")
     }
-    return try await store.write(origin: origin) { users in
-      let value = try change(&users)
+    let key = try IdempotencyKey(request, body, access)
+    let result: WriteResult = try await store.write(origin: origin) { users in
+      if let known = try key?.outcome(in: &users) { return .known(known) }
+      let user = try change(&users).map { id in try shown(Self.user(id, in: &users), id) }
       let revision = try users.revision
-      let isUnchanged = revision == (try users.cursor.revision)
-      return Written(value: value, revision: revision, isUnchanged: isUnchanged)
+      let written = Written(user: user, revision: revision, isUnchanged: revision == (try users.cursor.revision))
+      try key?.keep(written.revision, isUnchanged: written.isUnchanged, user?.id, in: &users)
+      return .new(written)
+    }
+    switch result {
+    case .new(let written): return written
+    case .known(let outcome):
+      let revision = UserStore.Revision(rawValue: outcome.revision)
+      let user = try await store.read { users in
+        try outcome.user.map { try past(User.ID($0), at: revision, in: &users) }
+      }
+      return Written(user: user, revision: revision, isUnchanged: outcome.isUnchanged)
     }
   }
 
-  private func answer(_ written: Written<User>, status: HTTPResponse.Status = .ok) async throws -> Response {
-    let user = written.value
-    let text = user.json
-    var members = [(name: "user", json: text)] + (try await end(of: written))
+  /// The user as a write has left it, for the answer to a repeated request; throws if the client may not read the user any more.
+  private func past(
+    _ id: User.ID, at revision: UserStore.Revision, in users: inout UserStore.ReadTransaction
+  ) throws -> User {
+    guard access.rights.may(.read, id) else { throw Self.noUser(id) }
+    do {
+      if try users.cursor.revision.rawValue - revision.rawValue <= IdempotencyKey.longestWay {
+        return try shown(users.user(id, at: revision), id)
+      }
+    } catch let error as StoreError where [.compacted, .revisionNotFound].contains(error.code) {}
+    throw Problem(
+      .gone, "answerForgotten",
+      "the request was carried out, as revision \(revision); what it was answered is not known any more",
+      hint: "GET /users/\(id)")
+  }
+
+  /// The user for an answer, which replaces the body in memory: that has been read.
+  private func shown(_ user: User?, _ id: User.ID) throws -> User {
+    guard let user, let shown = access.rights.shown(user) else { throw Self.noUser(id) }
+    try bodyPermit?.resize(to: shown.byteCount)
+    return shown
+  }
+
+  private func answer(
+    _ written: Written, status: HTTPResponse.Status = .ok, with first: [(name: String, json: String)] = []
+  ) async throws -> Response {
+    var (members, headers) = (first, HTTPFields())
+    if let user = written.user {
+      let text = user.json
+      members.append(("user", text))
+      headers[.eTag] = ETag(of: text).text
+      if status == .created { headers[.location] = "/users/\(user.id)" }
+    }
+    members += try await end(of: written)
     if written.isUnchanged { members.append(("unchanged", "true")) }
-    var headers: HTTPFields = [.eTag: ETag(of: text).text]
-    if status == .created { headers[.location] = "/users/\(user.id)" }
     return json(JSONText.object(members), status: status, headers: headers)
   }
 
   /// The members for a write's revision and its cursor, after which a feed continues.
-  private func end(of written: Written<some Sendable>) async throws -> [(name: String, json: String)] {
+  private func end(of written: Written) async throws -> [(name: String, json: String)] {
     let revision = written.revision
     // After the commit, a failure to read must not look like a failure to write.
     let cursor = try? await store.read { users in try users.cursor(at: revision) }

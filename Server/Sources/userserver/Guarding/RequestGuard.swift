@@ -92,7 +92,7 @@ final class RequestGuard: Sendable {
       headers: [
         .accessControlAllowMethods: "GET, HEAD, POST, PUT, PATCH, DELETE",
         .accessControlAllowHeaders:
-          "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Change-Origin",
+          "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Last-Event-ID, Change-Origin",
         .accessControlMaxAge: "600",
       ])
   }

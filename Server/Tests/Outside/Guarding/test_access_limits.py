@@ -10,14 +10,14 @@ from test_access import JSONL, AccessCase
 PLACES = {
     "GET /about": [], "GET /consumers": [], "GET /replicas": [], "GET /metrics": [],
     "GET /users": ["where", "with", "without", "sort", "limit", "after", "count", "previous"],
-    "POST /users": ["Change-Origin", "body"],
+    "POST /users": ["Change-Origin", "Idempotency-Key", "body"],
     "GET /users/{id}": ["id", "If-None-Match", "If-Match"],
-    "PUT /users/{id}": ["id", "If-Match", "If-None-Match", "Change-Origin", "body"],
-    "PATCH /users/{id}": ["id", "If-Match", "Change-Origin", "body"],
-    "DELETE /users/{id}": ["id", "If-Match", "Change-Origin"],
+    "PUT /users/{id}": ["id", "If-Match", "If-None-Match", "Change-Origin", "Idempotency-Key", "body"],
+    "PATCH /users/{id}": ["id", "If-Match", "Change-Origin", "Idempotency-Key", "body"],
+    "DELETE /users/{id}": ["id", "If-Match", "Change-Origin", "Idempotency-Key"],
     "GET /changes": ["after", "last", "Last-Event-ID", "attribute", "op", "user", "heartbeat", "limit", "timeout", "wait"],
-    "POST /events": ["Change-Origin", "body"],
-    "POST /changes/{revision}/undo": ["revision", "Change-Origin"],
+    "POST /events": ["Change-Origin", "Idempotency-Key", "body"],
+    "POST /changes/{revision}/undo": ["revision", "Change-Origin", "Idempotency-Key"],
     "GET /lists": ["where", "with", "without", "sort", "limit", "after", "heartbeat", "timeout"],
     "GET /sync": ["Userstore-Replica"],
     "GET /sync/users": ["from", "after", "Userstore-Replica"],
@@ -430,3 +430,34 @@ class Owners(Limits):
         self.assertProblem(self.ask("POST", f"/changes/{response['revision']}/undo", token=self.bob), 404, "revisionNotFound")
         self.assertEqual(self.ask("POST", f"/changes/{response['revision']}/undo", token=self.ann).status, 200)
         self.assertEqual(self.users(self.ann)["users"], [])
+
+
+class KeysOfPeople(AccessCase):
+    """Requests that are sent again with the same `Idempotency-Key`."""
+
+    KEY = {"Idempotency-Key": "8e03978e-40d5-43e8-bc93-6894a57f9324"}
+
+    def answer(self, response):
+        return (response.status, response.text, response.headers.get("etag"))
+
+    def test_a_key_belongs_to_a_person(self):
+        send = lambda subject, *grants: self.server.request("POST", "/users", {"name": "NIX"}, self.KEY, token=self.token(*grants, subject=subject))
+        ann = send("ann", "--add")
+        bob = send("bob", "--add")
+        self.assertEqual((ann.json()["user"]["id"], bob.json()["user"]["id"]), (1, 2))
+        self.assertEqual([self.answer(send("ann", "--add")), self.answer(send("bob", "--add"))], [self.answer(ann), self.answer(bob)])
+        # The server's own token is no person.
+        self.assertEqual(self.server.request("POST", "/users", {"name": "NIX"}, self.KEY).json()["user"]["id"], 3)
+
+    def test_an_answer_has_only_what_may_be_read_now(self):
+        send = lambda *grants: self.server.request("POST", "/users", {"name": "NIX", "age": 1}, self.KEY, token=self.token(*grants))
+        first = send("--add")
+        self.assertEqual(self.answer(send("--add")), self.answer(first))
+        # Handed over to somebody else.
+        self.server.patch(1, owner_subject="bob")
+        self.assertProblem(send("--add"), 404, "userNotFound")
+        self.server.patch(1, owner_subject=first.json()["user"]["owner_subject"])
+        self.assertEqual(self.answer(send("--add")), self.answer(first))
+        self.assertProblem(send("--add", "--readable", "name", "--writable", "name,age"), 422, "keyReused")
+        self.assertProblem(send("--read", "1"), 403, "forbidden")
+        self.assertEqual(self.server.get("/about")["users"], 1)

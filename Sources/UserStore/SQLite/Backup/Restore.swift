@@ -133,15 +133,16 @@ final class Restore: EngineRestore {
     if try SchemaPart.decisions.exists(on: target.connection) {
       try target.connection.execute("DELETE FROM userstore_decisions; DELETE FROM userstore_producers", to: "restore")
     }
+    if try SchemaPart.decisions.exists(on: source.connection) {
+      try target.keepDecisions()
+      try copyAll("userstore_decisions", ["nonce", "producer", "number", "result", "detail", "at"], to: target)
+      try copyAll("userstore_producers", ["producer", "forgotten"], to: target)
+    }
     guard try SchemaPart.server.exists(on: source.connection) else { return }
     _ = try SchemaPart.server.create(on: target.connection)
     try target.connection.execute("DELETE FROM userstore_server", to: "restore")
     try copyAll("userstore_server", ["id", "identity"], to: target)
     try copyAll("userstore_purged", ["user"], to: target)
-    guard try SchemaPart.decisions.exists(on: source.connection) else { return }
-    _ = try SchemaPart.decisions.create(on: target.connection)
-    try copyAll("userstore_decisions", ["nonce", "producer", "number", "result", "detail", "at"], to: target)
-    try copyAll("userstore_producers", ["producer", "forgotten"], to: target)
   }
 
   private func copyAll(_ table: String, _ columns: [String], to target: SQLiteSession) throws(StoreError) {

@@ -36,7 +36,7 @@ extension SQLiteSession: ReplicatedSession {
 
   func serveReplicas() throws(StoreError) {
     _ = try SchemaPart.server.create(on: connection)
-    _ = try SchemaPart.decisions.create(on: connection)
+    try keepDecisions()
   }
 
   func replication() throws(StoreError) -> (identity: Int64, purged: [Int64])? {
@@ -47,6 +47,8 @@ extension SQLiteSession: ReplicatedSession {
   }
 
   func decides() throws(StoreError) -> Bool { try SchemaPart.decisions.exists(on: connection) }
+
+  func keepDecisions() throws(StoreError) { _ = try SchemaPart.decisions.create(on: connection) }
 
   func decisions(
     about sets: [(number: Int64, nonce: Int64)], of producer: Int64
@@ -75,13 +77,14 @@ extension SQLiteSession: ReplicatedSession {
     }
   }
 
-  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) {
+  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) -> Bool {
     let last = try connection.first(Self.selectForgotten, .integer(producer), .integer(number), .integer(time)) {
       $0.integerOrNil(0)
     }
-    guard let last, let last else { return }
+    guard let last, let last else { return false }
     try connection.run(Self.forget, .integer(producer), .integer(last))
     try connection.run(Self.noteForgotten, .integer(producer), .integer(last))
+    return true
   }
 
   // MARK: For a replica
