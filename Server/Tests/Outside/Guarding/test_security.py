@@ -152,7 +152,7 @@ class Origins(TestCase):
                                  {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
                 self.assertEqual(
                     set(headers.pop("access-control-allow-headers").split(", ")),
-                    {"Authorization", "Content-Type", "If-Match", "If-None-Match", "Last-Event-ID", "Change-Origin"})
+                    {"Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "Last-Event-ID", "Change-Origin"})
                 self.assertEqual(list(headers), ["access-control-expose-headers"])
                 self.assertEqual(response.headers["vary"], "Origin")
         headers = {**self.PREFLIGHT, "Origin": "https://tools.example"}

@@ -16,7 +16,8 @@ struct LogCommand: ParsableCommand {
       Changes are printed in the order in which they were committed, the oldest first. --limit prints the newest ones, or \
       with --after the next ones. --last goes by the clock of the program that made the change.
 
-      In every format except table, only the last line of each write has a cursor.
+      A table names who has made a change: the origin of the write, unless that is usertool. In every other format, only \
+      the last line of each write has a cursor.
       """)
 
   @Argument(help: "Only changes of this user: a name, or an id, even of a removed user.")

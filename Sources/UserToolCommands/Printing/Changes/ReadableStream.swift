@@ -5,6 +5,8 @@ import UserStoreText
 struct ReadableStream {
   /// The changes of one user that share a line.
   var group: [Entry] = []
+  /// Who has written the set, if it is neither usertool itself nor unknown.
+  var origin: String?
   private let style: Style
   private let nameColumns: Int
   private let showsDate: Bool
@@ -42,12 +44,13 @@ struct ReadableStream {
     return lines
   }
 
-  /// The line of a group's changes: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"`.
+  /// The line of a group's changes: `rev 5  05:20:11  user 1  name "NIX" → "Zoë"  (ann)`.
   private func header(_ group: [Entry], at cursor: Cursor?) -> String {
     let time = Timestamp(milliseconds: group[0].milliseconds)
     let revision = cursor.map { "rev \($0.revision)" } ?? "dry run"
     let parts = [style.bold(revision), style.dim(showsDate ? time.local : time.localTime), text(of: group)]
-    return parts.joined(separator: "  ")
+    let origin = origin.map { [style.dim("(\($0.shown))")] } ?? []
+    return (parts + origin).joined(separator: "  ")
   }
 
   /// The changes of a group: `user 1  name "NIX" → "Zoë"`.

@@ -34,6 +34,8 @@ struct StreamPrinter {
   mutating func print(_ set: ChangeSet, to standIns: [StandIn]?) throws -> Bool {
     isCut = false
     if isReadable {
+      readable.origin = set.origin == "usertool" ? nil : set.origin
+      defer { readable.origin = nil }
       try printReadable(set, to: standIns?.withEvents)
     } else if let standIns {
       for standIn in standIns.withEvents { try printLines(set, to: standIn) }

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import UserStore
 
 /// Which changes `log` prints.
 @Suite(.bounded) struct `A part of the log` {
@@ -35,6 +36,25 @@ import Testing
         #expect(try next.summaries == Array(whole[(index + 1)...].prefix(limit)))
       }
     }
+  }
+
+  @Test func `a table names who has made a change, unless it is usertool`() throws {
+    let workspace = try Workspace()
+    try workspace.run("add", "NIX")
+    for origin in ["ann", "a\u{1B}]0;x\u{7}", nil] {
+      let store = try UserStore(path: workspace.database)
+      let name = "by\(origin ?? "nobody")".filter(\.isLetter)
+      try store.write(origin: origin) { try $0.rename(UserStore.User.ID(1), to: name) }
+      store.close()
+    }
+    try workspace.run("undo")
+    let lines = try workspace.run("log", "--format", "table").lines
+    let ends = lines.map { String($0.drop { $0 != "\"" }) }
+    #expect(
+      ends == [
+        "\"NIX\"", "", "\"NIX\" → \"byann\"  (ann)", "\"byann\" → \"byax\"  (a\\u{1B}]0;x\\u{7})",
+        "\"byax\" → \"bynobody\"", "\"bynobody\" → \"byax\"  (undo)",
+      ])
   }
 
   @Test func `the newest changes are found in a log of many writes, however few they are`() throws {
