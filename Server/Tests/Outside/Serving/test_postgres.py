@@ -347,6 +347,29 @@ class Restarts(TestCase):
 
 
 @on_postgres
+class Hidden(WithDatabase):
+    """Users that a token does not show. The database, which takes longer for some users than for others, is not asked about them."""
+
+    def test_the_database_is_not_asked_about_a_hidden_user(self):
+        key = str(self.folder / "key")
+        run = lambda *arguments: subprocess.run([support.USERSERVER, "token", *arguments], check=True, capture_output=True, text=True).stdout.strip()
+        run("key", key)
+        issuer = ["--issuer", "here", "--audience", "users"]
+        token = run("issue", "--key", key, *issuer, "--subject", "ann", "--write", "1")
+        options = ["--access-key", key + ".pub", "--access-issuer", "here", "--access-audience", "users"]
+        with Server(*options, database=self.database) as server:
+            server.add("Ann")
+            server.add("Bob")
+            with away():
+                for method, body, headers in (("GET", None, {}), ("HEAD", None, {}), ("PUT", {"name": "x"}, {"If-Match": "*"}),
+                                              ("PATCH", {"set": {"age": 1}}, {}), ("DELETE", None, {"If-Match": "*"})):
+                    statuses = [server.request(method, f"/users/{user}", body, headers, token=token).status for user in (1, 2, 77)]
+                    self.assertEqual(statuses, [503, 404, 404], method)
+                events = [server.request("POST", "/events", {"event": "e", "user": user}, token=token).status for user in (1, 2, 77)]
+                self.assertEqual(events, [503, 404, 404])
+
+
+@on_postgres
 class Page(BrowserTestCase):
     @served()
     def test_the_line_for_a_shell_is_one_for_psql(self, server):
