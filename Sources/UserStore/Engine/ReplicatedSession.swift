@@ -21,9 +21,8 @@ package protocol ReplicatedSession: Session {
   ) throws(StoreError)
 
   /// Forgets the first thousand decisions about a replica's sets with numbers through one, if they are older than a time in milliseconds
-  /// since 1970; returns whether there were any.
-  @discardableResult
-  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) -> Bool
+  /// since 1970.
+  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError)
 
   /// Whether the database is a replica.
   func followsServer() throws(StoreError) -> Bool

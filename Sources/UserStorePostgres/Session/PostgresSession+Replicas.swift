@@ -77,11 +77,10 @@ extension PostgresSession: ReplicatedSession {
     try run(Self.storeDecisions, .int8(producer), .text(JSON.list(rows).description))
   }
 
-  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) -> Bool {
+  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) {
     let last = try first(Self.selectForgotten, .int8(producer), .int8(number), .int8(time)) { $0.int8OrNil(0) }
-    guard let last, let last else { return false }
+    guard let last, let last else { return }
     try run(Self.forgetDecisions, .int8(producer), .int8(last), .int8(time))
-    return true
   }
 
   // MARK: Only a store in a file can be a replica

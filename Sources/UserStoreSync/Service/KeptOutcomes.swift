@@ -10,24 +10,24 @@ extension UserStore.WriteTransaction {
   ///
   /// - Parameter request: The request's identity: a random number of its client, or the first eight bytes of a cryptographic hash of what
   ///   identifies it. No two requests have the same one.
-  /// - Returns: The outcome; nil if none is kept, or one for more than 24 hours.
+  /// - Returns: The outcome; nil if none is kept.
   /// - Throws: `StoreError.Code.conflict` if the number is the identity of a replica's change set; and any other `StoreError` if the
   ///   store cannot be read or written.
   public mutating func outcome(of request: Int64) throws(StoreError) -> String? {
     guard let replicated = try session.replicated, try replicated.decides() else { return nil }
     let time = WallClock.milliseconds - Kept.lifetime
-    while try replicated.forgetDecisions(of: Kept.producer, through: .max, before: time) {}
-    // The times of those that are forgotten are smaller numbers.
-    guard let decision = try replicated.decisions(about: [(.max, request)], of: Kept.producer)[0] else { return nil }
-    guard decision.result == Kept.result else {
-      throw StoreError(.conflict, "\(request) is the identity of a change set")
-    }
-    return decision.detail
+    try replicated.forgetDecisions(of: Kept.producer, through: .max, before: time)
+    let decision = try replicated.decisions(about: [(.max, request)], of: Kept.producer)[0]
+    // The latter two are about the number, which means nothing here.
+    guard let decision, decision != .expired, decision != .forked else { return nil }
+    guard decision.isKept else { throw StoreError(.conflict, "\(request) is the identity of a change set") }
+    return decision.detail ?? ""
   }
 
-  /// Keeps the outcome of a request for 24 hours, together with what this write changes: if one of the two is committed, so is the other.
+  /// Keeps the outcome of a request for at least 24 hours, together with what this write changes: if one of the two is committed, so is
+  /// the other.
   ///
-  /// Ask `outcome(of:)` first, in the same write. A file gets a table for outcomes; from then on, versions of this library that do not know
+  /// `outcome(of:)` forgets up to 1,000 older ones each time. Ask `outcome(of:)` first, in the same write. A file gets a table for outcomes; from then on, versions of this library that do not know
   /// the table refuse the file, as they refuse one that replicas follow. A restored backup has what was kept when it was made.
   ///
   /// - Parameters:
@@ -41,9 +41,14 @@ extension UserStore.WriteTransaction {
       throw StoreError(.unsupported, "a store of this engine keeps no outcomes")
     }
     try replicated.keepDecisions()
-    let decision = Decision(Kept.result, detail: outcome)
-    try replicated.store([(WallClock.milliseconds, request, decision)], of: Kept.producer)
+    try replicated.store(
+      [(WallClock.milliseconds, request, Decision(Kept.result, detail: outcome))], of: Kept.producer)
   }
+}
+
+extension Decision {
+  /// Whether it is about no set of a replica, but another request.
+  var isKept: Bool { result == Kept.result }
 }
 
 private enum Kept {

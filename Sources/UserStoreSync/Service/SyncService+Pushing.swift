@@ -59,6 +59,8 @@ extension SyncService {
         forked = set.number
         break
       }
+      // A set with the identity of another request, which its sender has chosen, is not carried out; nor is the outcome told.
+      let known = known?.isKept == true ? .expired : known
       let decision = try known ?? decide(set, &access, in: &transaction)
       if known == nil { new.append((set.number, set.nonce, decision)) }
       // The detail has values, which the subject may no longer read; and whose the decision was is not known.

@@ -299,13 +299,15 @@ extension API {
     }
   }
 
-  /// The user as a write has left it, for the answer to a repeated request; throws if the client may not read the user any more.
+  /// The user as a write has left it, for the answer to a repeated request.
+  ///
+  /// - Throws: `answerForgotten` if the log does not tell that, or the client may not read the user any more.
   private func past(
     _ id: User.ID, at revision: UserStore.Revision, in users: inout UserStore.ReadTransaction
   ) throws -> User {
-    guard access.rights.may(.read, id) else { throw Self.noUser(id) }
     do {
-      if try users.cursor.revision.rawValue - revision.rawValue <= IdempotencyKey.longestWay {
+      let distance = try users.cursor.revision.rawValue - revision.rawValue
+      if distance <= IdempotencyKey.longestWay, access.rights.may(.read, id) {
         return try shown(users.user(id, at: revision), id)
       }
     } catch let error as StoreError where [.compacted, .revisionNotFound].contains(error.code) {}

@@ -11,7 +11,7 @@ struct IdempotencyKey: Sendable {
   /// The identity of the request in the store: a hash of the subject and the key.
   let identity: Int64
   /// A hash of all that the request asks for, and of the attributes that its client may read, which are in the answer.
-  let request: String
+  private let requestHash: String
 
   /// Reads the header; nil if the request does not have it.
   ///
@@ -30,17 +30,19 @@ struct IdempotencyKey: Sendable {
     let attributes = access.rights.readableAttributes.map { $0.sorted().map(\.text).joined(separator: "\u{0}") }
     var asked = SHA256()
     // Each with its length, so that no two lists have the same bytes.
-    let conditions = [HTTPField.Name.ifMatch, .ifNoneMatch].map { request.headers[$0] }
-    for part in [key, access.subject, request.method.rawValue, request.uri.string] + conditions + [attributes] {
+    let headers = [HTTPField.Name.ifMatch, .ifNoneMatch, .changeOrigin].map { request.headers[$0] }
+    for part in [key, access.subject, request.method.rawValue, request.uri.string] + headers + [attributes] {
       asked.update(data: Data("\(part?.utf8.count ?? -1) \(part ?? "")".utf8))
     }
     asked.update(data: Data(body))
-    self.request = Base64URL.text(asked.finalize())
+    requestHash = Base64URL.text(asked.finalize())
   }
 
   private static let limit = 255
 
   private static func key(in text: String) -> String? {
+    // Each character can have a backslash.
+    guard text.utf8.count <= 2 * limit + 2 else { return nil }
     var key = text
     if text.hasPrefix("\"") {
       guard text.count > 1, text.hasSuffix("\"") else { return nil }
@@ -55,7 +57,8 @@ struct IdempotencyKey: Sendable {
         } else if character == "\"" {
           return nil
         }
-        (isEscaped, key) = (false, key + String(character))
+        isEscaped = false
+        key.append(character)
       }
       if isEscaped { return nil }
     }
@@ -65,13 +68,12 @@ struct IdempotencyKey: Sendable {
 
   // MARK: Outcomes
 
-  /// How many changes are taken back at most, to answer as before: a second's work.
-  static let longestWay: Int64 = 1_000_000
+  /// How many rows of the log are read at most, to answer as before: some hundredths of a second, in which nobody else has the session.
+  static let longestWay: Int64 = 10_000
 
   /// What is kept about a request; what its answer says of users is read again, as it was.
   struct Outcome: Codable, Sendable {
-    /// `IdempotencyKey.request`.
-    let request: String
+    let requestHash: String
     let revision: Int64
     let isUnchanged: Bool
     /// The user in the answer, if there is one.
@@ -85,21 +87,22 @@ struct IdempotencyKey: Sendable {
     do throws(StoreError) {
       guard let text = try users.outcome(of: identity) else { return nil }
       let outcome = try? JSONDecoder().decode(Outcome.self, from: Data(text.utf8))
-      if let outcome, outcome.request == request { return outcome }
+      if let outcome, outcome.requestHash == requestHash, outcome.revision >= 0 { return outcome }
     } catch {
-      // The identity is that of a replica's set, which somebody with the same key can have chosen.
+      // Somebody who knows the key has sent a set of a replica with this identity.
       if error.code != .conflict { throw error }
     }
     throw Problem(
-      .unprocessableContent, "keyReused", "the Idempotency-Key was sent with another request",
-      hint: "a new request needs a new key")
+      .unprocessableContent, "keyReused",
+      "the Idempotency-Key was sent with another request, or with a token that may read other attributes",
+      hint: "a new request needs a new key, which is random")
   }
 
   func keep(
     _ revision: UserStore.Revision, isUnchanged: Bool, _ user: User.ID?, in users: inout UserStore.WriteTransaction
   ) throws {
     let outcome = Outcome(
-      request: request, revision: revision.rawValue, isUnchanged: isUnchanged, user: user?.rawValue)
+      requestHash: requestHash, revision: revision.rawValue, isUnchanged: isUnchanged, user: user?.rawValue)
     try users.keep(String(decoding: JSONEncoder().encode(outcome), as: UTF8.self), of: identity)
   }
 }

@@ -3,7 +3,7 @@
 import itertools
 import threading
 
-from support import TestCase, on_files, served, sql, usertool
+from support import TestCase, Writer, on_files, served, sql, usertool
 
 KEY = {"Idempotency-Key": '"8e03978e-40d5-43e8-bc93-6894a57f9324"'}
 
@@ -123,6 +123,46 @@ class RepeatedRequests(TestCase):
         self.assertEqual(server.request("POST", "/users", {"name": "x"}, {"Idempotency-Key": r'"a\"\\b"'}).status, 201)
         self.assertEqual(server.request("POST", "/users", {"name": "x"}, {"Idempotency-Key": "x" * 255}).status, 201)
         self.assertEqual(server.get("/about")["users"], 2)
+
+    @served()
+    def test_an_answer_that_would_take_long_is_not_read(self, server):
+        server.add("Ann")
+        send = lambda: server.request("PATCH", "/users/1", {"set": {"n": 1}}, KEY)
+        first = send()
+        with Writer(server.database) as other:
+            age = lambda value: other.run("INSERT OR REPLACE INTO attributes (user_id, name, value) VALUES (1, 'age', ?)", (value,), postgres="""
+              INSERT INTO attributes (user_id, name, integer) VALUES (1, 'age', ?) ON CONFLICT (user_id, name) DO UPDATE SET integer = excluded.integer""")
+            other.run("BEGIN")
+            for value in range(5_000):
+                age(value)
+            other.run("COMMIT")
+            self.assertEqual(parts(send()), parts(first))
+            other.run("BEGIN")
+            for value in range(5_001):
+                age(value)
+            other.run("COMMIT")
+        self.assertProblem(send(), 410, "answerForgotten")
+
+    @on_files
+    @served()
+    def test_hostile_rows_stop_no_other_request(self, server):
+        server.add("Ann")
+        send = lambda key="a": server.request("PATCH", "/users/1", {"set": {"n": 1}}, {"Idempotency-Key": key})
+        first = send()
+        [(detail,)] = sql(server.database, "SELECT detail FROM userstore_decisions")
+        number = first.json()["revision"]
+        for value in (-(1 << 63), -1, (1 << 63) - 1):
+            sql(server.database, "UPDATE userstore_decisions SET detail = ?", (detail.replace(f'"revision":{number}', f'"revision":{value}'),))
+            self.assertIn(send().status, (410, 422))
+        for value in (None, "", "{", "[]", '{"requestHash":1}', "[" * 100_000):
+            sql(server.database, "UPDATE userstore_decisions SET detail = ?", (value,))
+            self.assertProblem(send(), 422, "keyReused")
+        sql(server.database, "INSERT INTO userstore_decisions VALUES (1, 0, 9223372036854775807, 'kept', NULL, 0), (2, 0, 1, 'kept', '', 9223372036854775807)")
+        sql(server.database, "INSERT OR REPLACE INTO userstore_producers VALUES (0, 9223372036854775807)")
+        for key in ("b", "c", "b"):
+            self.assertEqual(send(key).status, 200)
+        sql(server.database, "UPDATE userstore_decisions SET detail = ? WHERE nonce NOT IN (1, 2)", (detail,))
+        self.assertEqual(send().status, 200)
 
     @on_files
     @served()

@@ -1,5 +1,6 @@
 """What the holders of tokens see and change that are limited to some users, or to some attributes of them."""
 
+import hashlib
 import json
 import re
 
@@ -455,9 +456,33 @@ class KeysOfPeople(AccessCase):
         self.assertEqual(self.answer(send("--add")), self.answer(first))
         # Handed over to somebody else.
         self.server.patch(1, owner_subject="bob")
-        self.assertProblem(send("--add"), 404, "userNotFound")
+        self.assertProblem(send("--add"), 410, "answerForgotten")
         self.server.patch(1, owner_subject=first.json()["user"]["owner_subject"])
         self.assertEqual(self.answer(send("--add")), self.answer(first))
         self.assertProblem(send("--add", "--readable", "name", "--writable", "name,age"), 422, "keyReused")
         self.assertProblem(send("--read", "1"), 403, "forbidden")
         self.assertEqual(self.server.get("/about")["users"], 1)
+        self.server.request("DELETE", "/users/1", None, {"If-Match": "*"})
+        self.assertProblem(send("--add"), 410, "answerForgotten")
+        self.assertEqual(self.server.get("/about")["users"], 0)
+
+    def test_a_set_of_a_replica_with_the_identity_of_a_request_neither_runs_nor_tells_the_outcome(self):
+        """Who knows another's key can block it, so keys are random."""
+        identity = lambda subject, key: int.from_bytes(hashlib.sha256(f"{subject}\0{key}".encode()).digest()[:8], "big", signed=True)
+        self.server.add("Ann")
+        state = self.server.get("/sync")
+
+        def push(nonce, number, age):
+            lines = [{"op": "push", "identity": state["identity"], "subject": "", "producer": "7", "cursor": state["cursor"], "decided": 0},
+                     {"op": "set", "user": 1, "attribute": "age", "value": age}, {"op": "end", "number": number, "nonce": str(nonce), "origin": None}]
+            response = self.server.request("POST", "/sync/push", "".join(json.dumps(line) + "\n" for line in lines).encode(), JSONL)
+            self.assertEqual(response.status, 200, response.text)
+            return json.loads(response.text.splitlines()[0])
+
+        self.assertEqual(self.server.request("PATCH", "/users/1", {"set": {"age": 1}}, {"Idempotency-Key": "known"}).status, 200)
+        told = push(identity("", "known"), 1, 2)
+        self.assertEqual((told["result"], told["detail"] and "request" in told["detail"]), ("expired", False))
+        self.assertEqual(push(identity("", "guessed"), 2, 3)["result"], "accepted")
+        blocked = self.server.request("PATCH", "/users/1", {"set": {"age": 4}}, {"Idempotency-Key": "guessed"})
+        self.assertProblem(blocked, 422, "keyReused")
+        self.assertEqual(self.server.get("/users/1")["age"], 3)

@@ -11,7 +11,7 @@ package enum SchemaPart: Int64, CaseIterable, Sendable {
   case outbox = -3
   /// The application cannot write to the replica.
   case readOnly = -4
-  /// The server decides about sets of replicas.
+  /// The server decides about sets of replicas, or keeps the outcomes of other requests that it may receive twice.
   case decisions = -5
 
   /// The smallest version of a file that has the part.
@@ -64,7 +64,7 @@ package enum SchemaPart: Int64, CaseIterable, Sendable {
   /// Creates the part in the open transaction, unless the file has it; returns whether it was missing.
   func create(on connection: borrowing Connection) throws(StoreError) -> Bool {
     if try exists(on: connection) { return false }
-    let purpose = "create the tables for replicas"
+    let purpose = "create the tables of “\(migration.name)”"
     try connection.execute(migration.sql, to: purpose)
     try connection.execute(
       """

@@ -77,14 +77,13 @@ extension SQLiteSession: ReplicatedSession {
     }
   }
 
-  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) -> Bool {
+  func forgetDecisions(of producer: Int64, through number: Int64, before time: Int64) throws(StoreError) {
     let last = try connection.first(Self.selectForgotten, .integer(producer), .integer(number), .integer(time)) {
       $0.integerOrNil(0)
     }
-    guard let last, let last else { return false }
+    guard let last, let last else { return }
     try connection.run(Self.forget, .integer(producer), .integer(last))
     try connection.run(Self.noteForgotten, .integer(producer), .integer(last))
-    return true
   }
 
   // MARK: For a replica
