@@ -39,6 +39,9 @@ struct Count: ParsableCommand {
     case listFirst = "list-first"
     case listRead = "list-read"
     case listInC = "list-in-c"
+    case find
+    case findInC = "find-in-c"
+    case follow
     case writeSet = "write-set"
     case listSet = "list-set"
     case set
@@ -101,6 +104,8 @@ extension Count.Work {
     case .writeColor, .listValue, .listMove, .listLeave, .listEnter, .listChanges, .list10000: 2_000
     case .writeSet, .listSet: 10_000
     case .open, .openInC: 100
+    case .find, .findInC: 5_000
+    case .follow: 20_000
     case .listFirst, .listRead, .listInC, .users, .usersInC: CountLists.readRows * 10
     case .send, .signalSend, .churn, .signalChurn, .storeChurn, .topicChurn: 10_000
     }
@@ -137,6 +142,9 @@ extension Count.Work {
     case .listFirst: "one of the first 5,000 rows of a list"
     case .listRead: "one of 5,000 users read with the query of the list"
     case .listInC: "reading the same row in C"
+    case .find: "a user of 5,000 found by an indexed attribute"
+    case .findInC: "the same in C, without a transaction"
+    case .follow: "reading a row of the log, in sets of one change"
     case .writeSet: "one of 10,000 renames in one write"
     case .listSet: "the same, which move rows of a list of 50,000"
     case .set: "a write of one attribute, with one listener"
@@ -183,6 +191,9 @@ extension Count.Work {
     case .listFirst: try CountLists.read(count) { try $0.list(ListRequest.query).value.count }
     case .listRead: try CountLists.read(count) { try $0.read { try $0.users(matching: ListRequest.query).count } }
     case .listInC: try CountLists.readInC(count) { Int64($0.query(ListRequest.sql)) }
+    case .find: try CountLists.find(count)
+    case .findInC: try CountLists.findInC(count)
+    case .follow: try Self.replay(count, perSet: 1)
     case .writeSet: try CountLists.set(count, isFollowed: false)
     case .listSet: try CountLists.set(count, isFollowed: true)
     case .set: try CountOwnData.set(count)
@@ -239,9 +250,9 @@ extension Count.Work {
     }
   }
 
-  private static func replay(_ count: Int) throws -> () throws -> Void {
+  private static func replay(_ count: Int, perSet: Int = 499) throws -> () throws -> Void {
     let folder = try TemporaryFolder()
-    let (path, start) = try Log.file(folder.path, rows: count, perSet: 499)
+    let (path, start) = try Log.file(folder.path, rows: count, perSet: perSet)
     let store = try Fixture.open(path, .normal, watches: false)
     return {
       var cursor = start

@@ -86,6 +86,33 @@ enum CountLists {
     }
   }
 
+  static func find(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let store = try Fixture.store(
+      in: folder.path, users: readRows, .normal, watches: false, adding: Lists.addNumbers)
+    try store.addIndex(on: "number")
+    return {
+      for number in 1...count {
+        let query = UserStore.Query(where: .number == number, showing: [.name])
+        try expect(store.read { try $0.users(matching: query).count }, 1, "users")
+      }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  static func findInC(_ count: Int) throws -> () throws -> Void {
+    let folder = try TemporaryFolder()
+    let path = try Fixture.file(in: folder.path, users: readRows, isLogged: true, adding: Lists.addNumbers)
+    let store = try Fixture.open(path, .normal)
+    try store.addIndex(on: "number")
+    store.close()
+    let floor = try Floor(path, isFull: false, FLOOR_PLAIN)
+    return {
+      for number in 1...count { try expect(floor.query(Lists.findSQL, number), 1, "users") }
+      withExtendedLifetime(folder) {}
+    }
+  }
+
   static func set(_ count: Int, isFollowed: Bool) throws -> () throws -> Void {
     let folder = try TemporaryFolder()
     let write = try Lists.hugeSets(folder.path, 50_000, count, isFollowed: isFollowed, watches: false)

@@ -63,17 +63,14 @@ struct SchemaCheck {
   /// Reads what `scripts/update-schema` has written: before the SQL of each object, a line with its type and its name.
   private static func objects(writtenIn text: [UInt8]) -> Objects {
     var objects: Objects = [:]
-    var object: Object?
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      if line.starts(with: "-- ".utf8) {
-        let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-        let next = Object(type: words[1], name: words[2])
-        // The indexes of constraints have no SQL.
-        objects[next] = ""
-        object = next
-      } else if let object, let sql = objects[object] {
-        objects[object] = sql + (sql.isEmpty ? "" : "\n") + String(decoding: line, as: UTF8.self)
-      }
+    objects.reserveCapacity(64)
+    let lines = text.split(separator: UInt8(ascii: "\n"))
+    let heads = lines.indices.filter { lines[$0].starts(with: "-- ".utf8) }
+    for (head, end) in zip(heads, heads.dropFirst() + [lines.endIndex]) {
+      let words = lines[head].split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
+      // The indexes of constraints have no SQL.
+      let sql = end - head > 1 ? text[lines[head + 1].startIndex..<lines[end - 1].endIndex] : []
+      objects[Object(type: words[1], name: words[2])] = String(decoding: sql, as: UTF8.self)
     }
     return objects
   }

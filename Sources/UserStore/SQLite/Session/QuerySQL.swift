@@ -6,8 +6,8 @@ struct QuerySQL {
   private(set) var values: [StoredValue] = []
   /// The attributes that all users of the result have, each joined under the name `aN`, so that SQLite can start with an index.
   private let joins: [AttributeName]
-  /// The attributes that have an index which ignores case: it finds equal values, too, if the comparison ignores case.
-  private let caselessIndexes: Set<AttributeName>
+  /// The indexed attributes, of which there are few: searching them is faster than hashing.
+  private let indexes: Set<AttributeIndex>
 
   /// SQLite joins at most 64 tables, and tries many orders of them; further attributes are looked up for each row.
   private static let joinLimit = 20
@@ -18,26 +18,42 @@ struct QuerySQL {
   private var id = "users.id"
 
   /// Creates the SQL that selects the identifier and the columns of each row of a part; `indexes` are the indexed attributes.
+  ///
+  /// It is made for each look-up, and longer than SQLite needs to find the user; so it is appended to, and not put together.
   init(_ part: RowPart, columns: [AttributeName], limit: Int?, indexes: Set<AttributeIndex>) {
     self.init(joining: part, indexes)
-    // An index that ignores case has another order.
-    let indexes = Set(indexes.lazy.filter { !$0.ignoresCase }.map(\.attribute))
     let leader = part.order.first?.attribute ?? part.conditions.lazy.compactMap { $0.equal(in: indexes) }.first
-    if let leader, indexes.contains(leader), let index = joins.firstIndex(of: leader) { id = "a\(index).user_id" }
-    let columns = ([id] + columns.map(column)).joined(separator: ", ")
-    text = "SELECT \(columns) FROM \(source) WHERE \(condition(of: part)) ORDER BY \(terms(part.order))"
+    if let leader, indexes.haveOrder(of: leader), let index = joins.firstIndex(of: leader) { id = "a\(index).user_id" }
+    text.reserveCapacity(256)
+    text += "SELECT "
+    text += id
+    for attribute in columns {
+      text += ", "
+      text += column(attribute)
+    }
+    appendSource()
+    text += condition(of: part)
+    text += " ORDER BY "
+    for key in part.order {
+      text += term(key)
+      text += ", "
+    }
+    text += id
     if let limit { text += " LIMIT \(parameter(.integer(Int64(limit))))" }
   }
 
   init(counting condition: Condition, indexes: Set<AttributeIndex>) {
     let part = RowPart(conditions: [condition.node])
     self.init(joining: part, indexes)
-    text = "SELECT count(*) FROM \(source) WHERE \(self.condition(of: part))"
+    text = "SELECT count(*)"
+    appendSource()
+    text += self.condition(of: part)
   }
 
   private init(joining part: RowPart, _ indexes: Set<AttributeIndex>) {
-    caselessIndexes = Set(indexes.lazy.filter(\.ignoresCase).map(\.attribute))
-    let implied = part.conditions.reduce(into: Set()) { $0.formUnion($1.implied) }
+    self.indexes = indexes
+    var implied = part.conditions.first?.implied ?? []
+    for condition in part.conditions.dropFirst() { implied.formUnion(condition.implied) }
     // The first sort key first, so that it is among those that are joined.
     let leader = part.order.first?.attribute
     let sorted = implied.filter { $0.column == .any }.sorted { left, right in
@@ -46,11 +62,16 @@ struct QuerySQL {
     joins = Array(sorted.prefix(Self.joinLimit))
   }
 
-  private var source: String {
-    joins.enumerated().reduce("users") { text, join in
-      let (name, attribute) = ("a\(join.offset)", join.element.literal)
-      return "\(text) JOIN attributes AS \(name) ON \(name).user_id = users.id AND \(name).name = \(attribute)"
+  private mutating func appendSource() {
+    text += " FROM users"
+    for (index, attribute) in joins.enumerated() {
+      let name = "a\(index)"
+      for part in [" JOIN attributes AS ", name, " ON ", name, ".user_id = users.id AND ", name, ".name = "] {
+        text += part
+      }
+      text += attribute.literal
     }
+    text += " WHERE "
   }
 
   // MARK: Columns and order
@@ -66,13 +87,10 @@ struct QuerySQL {
     }
   }
 
-  private func terms(_ order: [SortKey]) -> String {
-    let terms = order.map { key in
-      // SQLite puts nulls first in ascending order, and last in descending order.
-      let isReversed = key.putsMissingLast && !key.isDescending && !isPresent(key.attribute)
-      return column(key.attribute) + (key.isDescending ? " DESC" : isReversed ? " NULLS LAST" : "")
-    }
-    return (terms + [id]).joined(separator: ", ")
+  private func term(_ key: SortKey) -> String {
+    // SQLite puts nulls first in ascending order, and last in descending order.
+    let isReversed = key.putsMissingLast && !key.isDescending && !isPresent(key.attribute)
+    return column(key.attribute) + (key.isDescending ? " DESC" : isReversed ? " NULLS LAST" : "")
   }
 
   /// Whether no row has a null in the column of an attribute.
@@ -83,6 +101,7 @@ struct QuerySQL {
   // MARK: Conditions
 
   private mutating func condition(of part: RowPart) -> String {
+    if part.conditions.count == 1, part.bound == nil { return sql(part.conditions[0]) }
     var texts = part.conditions.map { sql($0) }
     if let (key, value) = part.bound { texts.append(test(of: key.attribute) { $0.isAfter($1, key, value) }) }
     return Self.junction(texts, "AND", empty: "1")
@@ -95,7 +114,7 @@ struct QuerySQL {
     case .not(let part): return "(\(sql(part))) IS NOT TRUE"
     case .comparison(let attribute, let comparison, let value):
       guard attribute.column.canHave(value) else { return "0" }
-      let isCaseless = comparison == .equal && caselessIndexes.contains(attribute)
+      let isCaseless = comparison == .equal && indexes.contains { $0.ignoresCase && $0.attribute == attribute }
       return test(of: attribute) { query, column in
         let test = query.test(column, of: attribute.column, comparison, value)
         return isCaseless ? "(\(test) AND \(column) = \(query.parameter(value)) COLLATE NOCASE)" : test
@@ -127,6 +146,7 @@ struct QuerySQL {
   private mutating func test(
     _ column: String, of kind: AttributeName.Column, _ comparison: Condition.Comparison, _ value: StoredValue
   ) -> String {
+    if comparison == .equal { return column + " = " + parameter(value) }
     let ends = value.class.ends
     let lower = kind == .any ? ends.lower.map { " AND \(column) >= \($0)" } ?? "" : ""
     let upper = kind == .any ? ends.upper.map { " AND \(column) < \($0)" } ?? "" : ""
@@ -187,13 +207,20 @@ struct QuerySQL {
 
 extension Condition.Node {
   /// An indexed attribute that has the same value in all users who meet the condition.
-  fileprivate func equal(in indexes: Set<AttributeName>) -> AttributeName? {
+  fileprivate func equal(in indexes: Set<AttributeIndex>) -> AttributeName? {
     switch self {
     case .all(let parts): parts.lazy.compactMap { $0.equal(in: indexes) }.first
-    case .comparison(let attribute, .equal, _) where indexes.contains(attribute): attribute
-    case .isOneOf(let attribute, let values) where values.count == 1 && indexes.contains(attribute): attribute
+    case .comparison(let attribute, .equal, _) where indexes.haveOrder(of: attribute): attribute
+    case .isOneOf(let attribute, let values) where values.count == 1 && indexes.haveOrder(of: attribute): attribute
     default: nil
     }
+  }
+}
+
+extension Set<AttributeIndex> {
+  /// Whether one has the order of an attribute; one that ignores case has another order.
+  fileprivate func haveOrder(of attribute: AttributeName) -> Bool {
+    contains { !$0.ignoresCase && $0.attribute == attribute }
   }
 }
 
@@ -216,6 +243,8 @@ extension String {
   ///
   /// Scalar by scalar: a quote and an accent after it are one character in Swift.
   func quoted(_ quote: Unicode.Scalar) -> String {
+    // Mostly there is none, and the query is made again for each look-up.
+    if !utf8.contains(UInt8(ascii: quote)) { return "\(quote)\(self)\(quote)" }
     var quoted = String.UnicodeScalarView([quote])
     for scalar in unicodeScalars { quoted.append(contentsOf: scalar == quote ? [scalar, scalar] : [scalar]) }
     quoted.append(quote)

@@ -132,12 +132,13 @@ enum Lists {
       try store.addIndex(on: "number")
       store.close()
       let floor = try Floor(path, isFull: false, FLOOR_PLAIN)
-      let sql =
-        "SELECT a0.user_id, users.name FROM users JOIN attributes AS a0 ON a0.user_id = users.id AND a0.name = 'number' "
-        + "WHERE a0.value = ? ORDER BY a0.user_id"
-      return latencies(users) { floor.query(sql, $0) }
+      return latencies(users) { floor.query(findSQL, $0) }
     }
   }
+
+  static let findSQL =
+    "SELECT a0.user_id, users.name FROM users JOIN attributes AS a0 ON a0.user_id = users.id AND a0.name = 'number' "
+    + "WHERE a0.value = ? ORDER BY a0.user_id"
 
   private static func latencies(_ users: Int, _ find: @escaping (Int) throws -> Int) -> Measured {
     .latencies { count in
