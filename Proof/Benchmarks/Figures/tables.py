@@ -2,6 +2,7 @@
 (Proof/Benchmarks/Results), and a choice in HowFast.md and README.md.
 
 Usage: tables.py RESULTS FOLDER HOWFAST README [--check]. With --check, writes nothing, and fails if a file has other figures.
+       tables.py --summary [RESULTS]   prints the ratios that have a goal, or without RESULTS the names of their cases
 """
 
 import json
@@ -93,6 +94,50 @@ MAIN = [
     ("one user read in its own transaction", "read/by-id", "UserStore",
      ["C, same statement, without a transaction", "GRDB, Codable records of one table"]),
 ]
+
+
+def ratios():
+    """What has a goal as a ratio of two contenders of a case: the work, the case, the two, and the goal.
+
+    A goal of less than 1 is for a speed: then the second contender is divided by the first.
+    """
+    for durability, goal in ("full", 1.12), ("normal", 1.2):
+        yield (f"one row written and one listener called, {durability.upper()}, beside C, same plan", f"write/{durability}/one-row",
+               "UserStore, logged, one listener", "C, same plan: log, read, signal", goal)
+    yield ("100 rows in one write, NORMAL, beside C, same plan", "write/normal/100-rows", "UserStore, logged, one listener",
+           "C, same plan: log, read, signal", 1.15)
+    for rows, goal in zip(LIST_SIZES, (1.5, 1.6)):
+        for change, words in ROW_CHANGES.items():
+            yield (f"a write by which a row of a list of {rows:,} {words if words.endswith('s') else 'gets ' + words}, NORMAL, beside no list",
+                   f"lists/one-row/{rows}/{change}/normal", "UserStore, list and steps", "UserStore, no list", goal)
+    for kind, goal in ("one", 1.5), ("none", 1.1):
+        yield (f"renaming a user of {kind} of 10,000 lists, NORMAL, beside no list", "lists/many/normal",
+               f"UserStore, a user of {kind} of 10000 lists", "UserStore, no list", goal)
+    yield ("100 changes in one write with a list of 1,000, NORMAL, beside no list", "lists/huge-set/1000/100", "UserStore, list",
+           "UserStore, no list", 1.5)
+    yield ("a user of 1,000 found by an indexed attribute, beside C without a transaction", "lists/look-up", "UserStore, 1000 users",
+           "C, same statement, without a transaction, 1000 users", 2)
+    yield ("one user of the first 1,000 of a list read, beside C without a transaction", "lists/first/1000", "UserStore, users(matching:)",
+           "C, same statement, without a transaction", 1.3)
+    yield ("the speed of catching up with a feed, beside C", "log/catch-up", "UserStore, feed", "C, one statement", 0.8)
+    yield ("the speed of reading the log by pages, beside C", "log/replay", "UserStore, page(after:)", "C, one statement", 0.85)
+    yield ("a listenable calls its one listener, beside a signal", "hub/delivery/1", "UserStore Listenable", "UserStore Signal", 1)
+    yield ("`usertool rename` as a process, beside the `sqlite3` shell", "process/rename", "usertool rename",
+           "sqlite3 UPDATE, the same file with its triggers", 2.5)
+
+
+def race(results):
+    """The ratios that have a goal."""
+    out = ["| | goal | measured | |", "| --- | ---: | ---: | --- |"]
+    for work, case, ours, other, goal in ratios():
+        own, beside = results.line(case, ours), results.line(case, other)
+        if not own or not beside:
+            continue
+        # Of medians: the ratios in the file are relative to the first contender, in the same round.
+        ratio = own["median"] / beside["median"] if not 1 in (own["ratio"], beside["ratio"]) else own["ratio"] / beside["ratio"]
+        ratio, sign, is_met = (1 / ratio, "≥", 1 / ratio >= goal) if goal < 1 else (ratio, "≤", ratio <= goal)
+        out.append(f"| {work} | {sign} {goal} | {ratio:.2f} | {'' if is_met else 'missed'} |")
+    return "\n".join(out) + "\n"
 
 
 def summary(results):
@@ -306,6 +351,7 @@ def main(source, folder, how_fast, front, *options):
     parts[how_fast] = [
         (f"<!-- summary, {written}", "<!-- end of summary -->", summary(results)),
         (f"<!-- growth, {written}", "<!-- end of growth -->", growth(results)),
+        (f"<!-- ratios, {written}", "<!-- end of ratios -->", race(results)),
     ]
     parts[front] = [
         (f"<!-- comparison, {written}", "<!-- end of comparison -->", comparison(results)),
@@ -324,4 +370,9 @@ def main(source, folder, how_fast, front, *options):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1] != "--summary":
+        main(*sys.argv[1:])
+    elif len(sys.argv) > 2:
+        print(race(Results(sys.argv[2])), end="")
+    else:
+        print(*dict.fromkeys(case for _, case, *_ in ratios()))

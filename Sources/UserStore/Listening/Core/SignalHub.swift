@@ -100,11 +100,10 @@ extension ListenerHub where Content == SignalRound {
         return (state.queue.append(.round(round, nil)), nil, nil)
       }
       let replaced = state.start(Int128(ticket), keeping: content)
-      // Releasing a value may remove the listener, and so may the handler of a failure.
-      if replaced == nil, !isFailure, let slot = state.registry.only,
-        let listener = state.registry.call(slot, at: Int128(ticket))
-      {
-        return (ticket, .one(listener, slot), nil)
+      if let slot = state.registry.only {
+        // Releasing a value may remove the listener, and so may the handler of a failure.
+        if replaced != nil || isFailure { return (ticket, .slot(slot), replaced) }
+        if let listener = state.registry.call(slot, at: Int128(ticket)) { return (ticket, .one(listener, slot), nil) }
       }
       return (ticket, .all(state.registry.lists[.all]?.listeners ?? []), replaced)
     }
@@ -118,6 +117,7 @@ extension ListenerHub where Content == SignalRound {
       switch calls.take() {
       case .one(let listener, let slot):
         call(listener, in: slot, with: SignalRound(position: Int128(ticket), content: content), thread)
+      case .slot(let slot): callSlot(slot, with: SignalRound(position: Int128(ticket), content: content), thread)
       case .all(let slots):
         for slot in slots { callSlot(slot, with: SignalRound(position: Int128(ticket), content: content), thread) }
       case nil: break
@@ -131,6 +131,8 @@ extension ListenerHub where Content == SignalRound {
   private enum Calls {
     /// Of the only listener; the call was counted.
     case one(Listener<SignalRound>, SlotReference)
+    /// The only listener, which is looked up when it is called. Its topic need not be hashed.
+    case slot(SlotReference)
     case all([SlotReference])
   }
 
