@@ -83,7 +83,8 @@ enum Limits {
   static let conditionParts = 500
   /// How deep the parts of a condition can be nested; SQLite's parser has a stack of 100 symbols.
   static let conditionDepth = 20
-  /// The length of a text to find in any case, in Unicode scalars: SQLite takes a step for each letter that is not in ASCII.
+  /// The length of a text to find in any case, in Unicode scalars, and the number of those outside of ASCII in all such texts of a
+  /// condition: SQLite copies each value for each of these.
   static let caselessLength = 200
 
   /// The number of attributes that a query can sort by.
@@ -125,7 +126,7 @@ enum Limits {
     if condition.isTooDeep {
       throw StoreError(.badValue, "the parts of a condition can be nested at most \(conditionDepth) times")
     }
-    var size = (parts: 0, values: 0)
+    var size = (parts: 0, values: 0, caseless: 0)
     try check(condition.node, isPart: false, &size)
     guard size.values <= queryValues else {
       throw StoreError(.badValue, "a condition can have at most \(queryValues) values, not \(size.values)")
@@ -133,10 +134,14 @@ enum Limits {
     guard size.parts <= conditionParts else {
       throw StoreError(.badValue, "a condition can have at most \(conditionParts) parts, not \(size.parts)")
     }
+    guard size.caseless <= caselessLength else {
+      let what = "the texts of a condition to find in any case"
+      throw StoreError(.badValue, "\(what) can have at most \(caselessLength) characters outside of ASCII")
+    }
   }
 
   private static func check(
-    _ node: Condition.Node, isPart: Bool, _ size: inout (parts: Int, values: Int)
+    _ node: Condition.Node, isPart: Bool, _ size: inout (parts: Int, values: Int, caseless: Int)
   ) throws(StoreError) {
     // The outermost junction and negations are not counted, so that 500 conditions that must all hold are 500 parts.
     switch node {
@@ -149,7 +154,9 @@ enum Limits {
     case .not(let part): try check(part, isPart: true, &size)
     case .comparison(let attribute, let comparison, let value):
       try check([value], of: attribute, &size.values)
-      if comparison == .containsIgnoringCase, case .text(let text) = value, text.unicodeScalars.count > caselessLength {
+      guard comparison == .containsIgnoringCase, case .text(let text) = value else { return }
+      size.caseless += text.unicodeScalars.count { !$0.isASCII }
+      if text.unicodeScalars.count > caselessLength {
         throw StoreError(.badValue, "a text to find in any case can have at most \(caselessLength) characters")
       }
     case .isOneOf(let attribute, let values): try check(values, of: attribute, &size.values)

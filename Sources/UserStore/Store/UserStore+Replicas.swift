@@ -55,6 +55,18 @@ extension UserStore.Transaction {
   }
 }
 
+extension UserStore.Transaction where Mode == UserStore.Reading {
+  /// Returns the changes in the next page of the log after a cursor, and a cursor after them; nil at the end of the log.
+  ///
+  /// - Throws: `StoreError.Code.diverged`, `.compacted`, `.behind`, and the codes of reading.
+  package mutating func changes(after cursor: Cursor) throws(StoreError) -> (changes: [Change], next: Cursor)? {
+    let end = try session.verify(cursor)
+    let rows = try session.rows(withoutGapAfter: cursor.revision.rawValue, through: end)
+    guard let last = rows.last, let next = try session.cursor(at: last.sequence) else { return nil }
+    return (rows.entries.changes, next)
+  }
+}
+
 extension Session {
   /// The changes among rows of the log; of more than a page, the first ones.
   package func changes(inRows rows: ClosedRange<Int64>) throws(StoreError) -> [Change] {

@@ -26,6 +26,9 @@ extension SyncService {
     public let readableAttributes: Set<AttributeName>?
     /// The attributes that may be written; nil for all.
     public let writableAttributes: Set<AttributeName>?
+    /// The most bytes that a user can have whom somebody with a subject writes: others read the user, too.
+    public static let userByteLimit = 32 << 20
+
     /// The users that the subject owns, since `resolved(in:)`.
     private(set) var ownedUsers: Set<UserStore.User.ID> = []
     /// Users that are hidden under a grant with this name.
@@ -161,6 +164,39 @@ extension SyncService.Access {
     var access = self
     access.ownedUsers = Set(try transaction.ids(matching: query))
     return access
+  }
+
+  /// The access with the users that the subject owned at a place of the log, from which it is then followed.
+  ///
+  /// Reads the log since, in pages, each in a transaction of its own: a microsecond for each change.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - cursor: The place.
+  /// - Returns: The access.
+  /// - Throws: `StoreError.Code.diverged`, `.compacted` and `.behind` for the cursor, the codes that every read can throw, and
+  ///   `CancellationError`.
+  public func resolved(in store: UserStore, at cursor: UserStore.Cursor) async throws -> Self {
+    guard ownsUsers else { return self }
+    // Whose a user was is what the first change of its owner since says.
+    var (wasOwn, next) = ([UserStore.User.ID: Bool](), cursor)
+    while true {
+      let (page, now) = try await store.read { [next] users in
+        let page = try users.changes(after: next)
+        return (page, page == nil ? try resolved(in: &users) : nil)
+      }
+      if let page {
+        for change in page.changes where change.attribute == Self.owner && wasOwn[change.user] == nil {
+          wasOwn[change.user] = change.old == .text(subject)
+        }
+        next = page.next
+      }
+      guard var access = now else { continue }
+      for (user, isOwn) in wasOwn {
+        if isOwn { access.ownedUsers.insert(user) } else { access.ownedUsers.remove(user) }
+      }
+      return access
+    }
   }
 
   /// The values of a new user, with its owner if the subject may not write all users.

@@ -93,6 +93,7 @@ extension SyncService {
         var hasChanged = false
         for row in rows where try perform(row, &further, in: &transaction) { hasChanged = true }
         if !hasChanged { return }
+        if !further.subject.isEmpty { try requireSizes(of: rows, in: &transaction) }
         let session = try transaction.session
         try session.append(.pushed(set.nonce))
         // Who it is was verified; what the set says was not.
@@ -106,20 +107,24 @@ extension SyncService {
     }
   }
 
+  /// Refuses users that would be too large for others to read.
+  private static func requireSizes(of rows: [OwnRow], in transaction: inout WriteTransaction) throws {
+    var changed: Set<Int64> = []
+    for case .set(let id, _, _) in rows { changed.insert(id) }
+    let limit = Access.userByteLimit
+    for id in changed {
+      guard let user = try transaction.user(User.ID(id)), user.byteCount > limit else { continue }
+      throw Refusal(.invalid, "user \(id) would have more than \(limit >> 20) MiB")
+    }
+  }
+
   /// Does what a row says; returns whether that changed anything.
   ///
   /// On PostgreSQL, each look takes as long as a change, so what the change itself finds is not looked for before.
   private static func perform(
     _ row: OwnRow, _ access: inout Access, in transaction: inout WriteTransaction
   ) throws -> Bool {
-    let rights = access
     func exists(_ id: Int64) throws -> Bool { try !transaction.storedValue(.name, of: User.ID(id)).isNull }
-    // Before anything is looked at: a refusal must not say whether there is such a user.
-    func check(_ id: Int64, _ attribute: AttributeName? = nil, _ action: Access.Action = .write) throws {
-      guard rights.may(.write, User.ID(id)) else { throw Refusal(.forbidden, "user \(id) may not be written") }
-      guard let attribute, !rights.may(action, attribute) else { return }
-      throw Refusal(.forbidden, "\(attribute) may not be \(action == .read ? "read" : "written")")
-    }
     do {
       switch row {
       case .add(let id, let name):
@@ -131,17 +136,17 @@ extension SyncService {
         access.add(User.ID(id))
         return true
       case .set(let id, let attribute, let value):
-        try check(id, attribute)
+        try require(access, id, attribute)
         return try transaction.update(attribute, of: User.ID(id), to: value)
       case .remove(let id):
-        try check(id)
+        try require(access, id)
         if access.writableAttributes != nil { throw Refusal(.forbidden, "not all attributes may be written") }
         guard try exists(id) else { return false }
         try transaction.remove(User.ID(id))
         return true
       case .post(let id, let name, let payload):
         if let id {
-          try check(id)
+          try require(access, id)
         } else if access.writableUsers != nil {
           throw Refusal(.forbidden, "an event about no user may not be posted")
         }
@@ -149,7 +154,7 @@ extension SyncService {
         try transaction.post(text, payload, about: id.map { User.ID($0) })
         return true
       case .expect(let id, let attribute, let expected):
-        try check(id, attribute, .read)
+        try require(access, id, attribute, .read)
         let value = try transaction.storedValue(attribute, of: User.ID(id))
         if value.isNull, try !exists(id) { throw Refusal(.userRemoved, "there is no user \(id)") }
         if value != expected {
@@ -162,6 +167,15 @@ extension SyncService {
       if error.code == .notUnique, !access.readsAll { throw Refusal(.notUnique, "another user has this value") }
       throw refusal(error)
     }
+  }
+
+  /// Before anything is looked at: a refusal must not say whether there is such a user.
+  private static func require(
+    _ access: Access, _ id: Int64, _ attribute: AttributeName? = nil, _ action: Access.Action = .write
+  ) throws {
+    guard access.may(.write, User.ID(id)) else { throw Refusal(.forbidden, "user \(id) may not be written") }
+    guard let attribute, !access.may(action, attribute) else { return }
+    throw Refusal(.forbidden, "\(attribute) may not be \(action == .read ? "read" : "written")")
   }
 
   /// A refusal for an error that a set meets each time that it is sent; any other error as it is.

@@ -138,12 +138,13 @@ public final class SyncService: Sendable {
 
     /// The same with the users that the subject owns now.
     func resolved(in users: inout ReadTransaction) throws(StoreError) -> Scope {
-      guard access.ownsUsers else { return self }
       var scope = self
       scope.access = try access.resolved(in: &users)
-      if subset == nil, let readable = access.readableUsers {
+      if access.ownsUsers, subset == nil, let readable = access.readableUsers {
         scope.ids = readable.union(scope.access.ownedUsers).map(\.rawValue).sorted()
       }
+      // Others are not read: the time would tell whether there are such users.
+      scope.ids = scope.ids?.filter { scope.access.may(.read, User.ID($0)) }
       return scope
     }
 
@@ -214,8 +215,7 @@ public final class SyncService: Sendable {
   ) async throws -> SyncAnswer {
     // Before the first read, so that no set is missed between it and the wait.
     let rings = wait > 0 ? store.rings() : nil
-    // Before the first page, in which a user may be removed.
-    let access = scope.access.ownsUsers ? try await store.read { try scope.access.resolved(in: &$0) } : scope.access
+    let access = try await scope.access.resolved(in: store, at: part ?? cursor)
     var answer = ChangesAnswer(at: cursor, for: access)
     try await page(&answer, part: part, also: also, scope)
     if let rings, answer.isPending { try await waitForChanges(&answer, seconds: wait, rings, scope) }

@@ -26,9 +26,10 @@ extension API {
       problem.members = [("cursor", JSONText.text(head.description))]
       throw problem
     }
-    let lines = ChangeLines(api: self, start: start, filter: filter, clock: clock, limit: limit)
+    let starting = try await filter.starting(at: start, in: store)
+    let lines = ChangeLines(api: self, start: start, filter: starting, clock: clock, limit: limit)
     // A page without a wait ends soon.
-    let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1)
+    let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1, for: access.subject)
     if type == "application/json" {
       // A part of a page would be no JSON.
       return try streaming(request, type, permit, whenTokenEnds: { _ in throw CancellationError() }) {

@@ -14,7 +14,7 @@ extension API {
     let text = try parameters.query()
     let query = try access.limited(text.query(.parameters))
     let clock = try clock(parameters)
-    let (counted, permit) = (lists.rows(of: query), try memory.permit(0))
+    let (counted, permit) = (lists.rows(of: query), try memory.permit(0, for: access.subject))
     let head = try await store.read { [access] users in
       try access.check(text, in: &users)
       if !counted.areCounted {

@@ -41,6 +41,8 @@ extension API {
     let (question, byteCount) = try await question(request)
     // What is read of it takes more than its bytes.
     if request.uri.path == "/sync/push" { try bodyPermit?.resize(to: 4 * byteCount) }
+    // A push waits for the writer, for which feeds must not wait.
+    let turns = request.uri.path == "/sync/push" ? pushTurns : turns
     let turn: SyncService.Turn = { read in
       try await turns.take()
       defer { turns.giveBack() }
@@ -52,7 +54,7 @@ extension API {
       return try response(to: request, await replicas.answer(question.withoutWait, for: access.rights, reading: turn))
     }
     // It keeps its connection, as a stream does.
-    let permit = try streams.permit(1)
+    let permit = try streams.permit(1, for: access.subject)
     defer { withExtendedLifetime(permit) {} }
     // The body was read. Hummingbird ends the process if it does not see the end of a body itself, so it gets another one.
     var request = request

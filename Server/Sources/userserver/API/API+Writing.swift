@@ -12,7 +12,7 @@ extension API {
     let (id, values) = try RecordText.record(body)
     if id != nil { throw Problem.badRequest("a new user gets its id from the server", hint: "PUT /users/ID takes one") }
     for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
-    let written = try await write(request, body) { users in try users.add(access.rights.owned(values)) }
+    let written = try await write(request, body) { api, users in try users.add(api.access.rights.owned(values)) }
     return try await answer(written, status: .created)
   }
 
@@ -35,14 +35,14 @@ extension API {
     let values = record.values.filter { $0.value != .null || access.rights.may(.read, $0.attribute) }
     for (attribute, _) in values { try access.require(.read, attribute) }
     let kept = Set(values.map(\.attribute))
-    let written = try await write(request, body) { users in
-      let user = try matching(tags, id, in: &users)
+    let written = try await write(request, body, about: id) { api, users in
+      let user = try api.matching(tags, id, in: &users)
       let dropped = user.storedValues.keys.filter { !kept.contains($0) }
       // What may only be read can be in the body as it is.
       let changed = (values + dropped.map { ($0, .null) }).filter { attribute, value in
-        access.rights.may(.write, attribute) || user.storedValues[attribute] ?? .null != value
+        api.access.rights.may(.write, attribute) || user.storedValues[attribute] ?? .null != value
       }
-      for (attribute, _) in changed { try access.require(.write, attribute) }
+      for (attribute, _) in changed { try api.access.require(.write, attribute) }
       try users.set(changed, of: id)
       return id
     }
@@ -55,12 +55,12 @@ extension API {
     try access.require(.add)
     try access.requireAdding(id)
     for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
-    let written = try await write(request, body) { users in
+    let written = try await write(request, body) { api, users in
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
       }
-      return try users.add(access.rights.owned(values), as: id)
+      return try users.add(api.access.rights.owned(values), as: id)
     }
     return try await answer(written, status: .created)
   }
@@ -77,13 +77,13 @@ extension API {
     try access.requireWriting(id)
     for (attribute, _) in values { try access.require(.write, attribute) }
     for (attribute, _) in expected { try access.require(.read, attribute) }
-    let written = try await write(request, body) { users in
+    let written = try await write(request, body, about: id) { api, users in
       if let tags {
-        _ = try matching(tags, id, in: &users)
+        _ = try api.matching(tags, id, in: &users)
       } else {
         _ = try Self.user(id, in: &users)
       }
-      try check(expected, of: id, in: &users)
+      try api.check(expected, of: id, in: &users)
       try users.set(values, of: id)
       return id
     }
@@ -98,8 +98,8 @@ extension API {
     let tags = try requiredTags(request)
     try access.requireWriting(id)
     try access.requireWritingAllAttributes()
-    let written = try await write(request) { users in
-      _ = try matching(tags, id, in: &users)
+    let written = try await write(request, about: id) { api, users in
+      _ = try api.matching(tags, id, in: &users)
       try users.remove(id)
       return nil
     }
@@ -114,8 +114,8 @@ extension API {
       throw Problem(.notFound, "revisionNotFound", "\"\(text.prefix(40))\" is not a revision")
     }
     let revision = UserStore.Revision(rawValue: number)
-    let written = try await write(request, origin: "undo") { users in
-      try undo(revision, in: &users)
+    let written = try await write(request, origin: "undo") { api, users in
+      try api.undo(revision, in: &users)
       return nil
     }
     return try await answer(written, with: [("undone", "\(revision)")])
@@ -126,25 +126,33 @@ extension API {
   /// For a client that may read only a part of it, or nothing, there is no such set.
   private func undo(_ revision: UserStore.Revision, in users: inout UserStore.WriteTransaction) throws {
     var refusal: Problem?
+    // The own users who would lose their owner, and were not added in the set: with an addition, the owner is undone.
+    var released: Set<User.ID> = []
     do {
       try users.undo(revision) { change in
         guard access.rights.shows(.change(change)) else { throw Self.noSet(revision) }
         do throws(Problem) {
           try access.requireWriting(change.user)
-          // With the addition of an own user, the owner is undone.
-          if change.attribute != SyncService.Access.owner || change.new != .text(access.subject) {
+          if change.attribute == SyncService.Access.owner, change.old == .null, change.new == .text(access.subject) {
+            released.insert(change.user)
+          } else {
             try access.require(.write, change.attribute)
           }
-          if change.kind == .added { try access.requireWritingAllAttributes() }
+          // The newest changes come first, and the addition is the oldest one.
+          if change.kind == .added {
+            released.remove(change.user)
+            try access.requireWritingAllAttributes()
+          }
           if change.kind == .removed { try access.require(.add) }
         } catch { refusal = refusal ?? error }
       }
     } catch let error as StoreError {
       // The reason would tell where hidden sets end.
-      if error.code == .revisionNotFound, !access.rights.readsAll { throw Self.noSet(revision) }
+      if [.revisionNotFound, .compacted].contains(error.code), !access.rights.readsAll { throw Self.noSet(revision) }
       throw refusal ?? error
     }
     if let refusal { throw refusal }
+    if !released.isEmpty { try access.require(.write, SyncService.Access.owner) }
   }
 
   private static func noSet(_ revision: UserStore.Revision) -> Problem {
@@ -157,7 +165,7 @@ extension API {
     let body = try await writtenBody(request)
     let (name, payload, user) = try Self.event(body)
     if let user { try access.requireWriting(user) } else { try access.requireWritingAllUsers() }
-    let written = try await write(request, body) { users in
+    let written = try await write(request, body, about: user) { _, users in
       try users.post(name, payload, about: user)
       return nil
     }
@@ -269,11 +277,11 @@ extension API {
 
   /// Writes once, however often the client sends the request with an `Idempotency-Key`.
   ///
-  /// `change` returns the id of the user in the answer, if there is one. Also throws if there is no memory for the answer; then
-  /// nothing is written.
+  /// `change` has the rights of the transaction, in which the client may still write the user, if there is one. It returns the id of
+  /// the user in the answer. Also throws if there is no memory for the answer; then nothing is written.
   private func write(
-    _ request: Request, _ body: [UInt8] = [], origin standard: String = "userserver",
-    _ change: @escaping @Sendable (inout UserStore.WriteTransaction) throws -> User.ID?
+    _ request: Request, _ body: [UInt8] = [], about user: User.ID? = nil, origin standard: String = "userserver",
+    _ change: @escaping @Sendable (API, inout UserStore.WriteTransaction) throws -> User.ID?
   ) async throws -> Written {
     let origin = access.subject.isEmpty ? request.headers[.changeOrigin] ?? standard : access.subject
     guard (1...100).contains(origin.unicodeScalars.count), !origin.contains(where: \.isNewline) else {
@@ -282,7 +290,10 @@ extension API {
     let key = try IdempotencyKey(request, body, access)
     let result: WriteResult = try await store.write(origin: origin) { users in
       if let known = try key?.outcome(in: &users) { return .known(known) }
-      let user = try change(&users).map { id in try shown(Self.user(id, in: &users), id) }
+      let api = try resolved(in: &users)
+      if let user { try api.access.requireWriting(user) }
+      let changed = try change(api, &users)
+      let user = try api.written(changed, in: &users)
       let revision = try users.revision
       let written = Written(user: user, revision: revision, isUnchanged: revision == (try users.cursor.revision))
       try key?.keep(written.revision, isUnchanged: written.isUnchanged, user?.id, in: &users)
@@ -293,7 +304,8 @@ extension API {
     case .known(let outcome):
       let revision = UserStore.Revision(rawValue: outcome.revision)
       let user = try await store.read { users in
-        try outcome.user.map { try past(User.ID($0), at: revision, in: &users) }
+        let api = try resolved(in: &users)
+        return try outcome.user.map { try api.past(User.ID($0), at: revision, in: &users) }
       }
       return Written(user: user, revision: revision, isUnchanged: outcome.isUnchanged)
     }
@@ -315,6 +327,18 @@ extension API {
       .gone, "answerForgotten",
       "the request was carried out, as revision \(revision); what it was answered is not known any more",
       hint: "GET /users/\(id)")
+  }
+
+  /// The user that a write has changed.
+  private func written(_ id: User.ID?, in users: inout UserStore.WriteTransaction) throws -> User? {
+    guard let id else { return nil }
+    let user = try Self.user(id, in: &users)
+    // Others read the user, too.
+    if !access.subject.isEmpty, user.byteCount > SyncService.Access.userByteLimit {
+      throw Problem(
+        .contentTooLarge, "tooLarge", "user \(id) would have more than \(SyncService.Access.userByteLimit >> 20) MiB")
+    }
+    return try shown(user, id)
   }
 
   /// The user for an answer, which replaces the body in memory: that has been read.

@@ -17,6 +17,7 @@ struct API: HTTPResponder {
   let memory: Budget
   let bell: Bell
   let turns = Turns(8)
+  let pushTurns = Turns(2)
   let lists = ListMemory()
   let registry: MetricsRegistry
   let settings: Settings
@@ -60,7 +61,7 @@ struct API: HTTPResponder {
   func respond(to request: Request, context: Context) async throws -> Response {
     var api = self
     api.channel = context.channel
-    api.bodyPermit = try memory.permit(0)
+    api.bodyPermit = try memory.permit(0, for: "")
     let (resource, start) = (api.resource(at: request.uri.path), ContinuousClock.now)
     var status = "none"
     // Also if the client has gone before its answer.
@@ -89,6 +90,13 @@ struct API: HTTPResponder {
     }
   }
 
+  /// The same with the rights that the client has in a transaction: while a body arrives slowly, users may be handed over.
+  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>) throws -> API {
+    var api = self
+    api.access = try access.resolved(in: &users)
+    return api
+  }
+
   private mutating func answer(_ request: Request, _ resource: Resource?) async throws -> Response {
     do {
       if let preflight = try requestGuard.preflight(request) { return preflight }
@@ -98,6 +106,7 @@ struct API: HTTPResponder {
         throw error
       }
       try rate.count(access.subject)
+      bodyPermit = try memory.permit(0, for: access.subject)
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
       let method = request.method == .head ? .get : request.method
       guard let (_, need, handler) = resource.methods.first(where: { $0.method == method }) else {

@@ -77,6 +77,13 @@ struct Access: Sendable {
     return access
   }
 
+  /// The same in a transaction, which has what others have written meanwhile.
+  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>) throws -> Access {
+    var access = self
+    access.rights = try rights.resolved(in: &users)
+    return access
+  }
+
   /// - Throws: `userNotFound` if the user may not be read, whether there is one or not; `forbidden` if it may not be written.
   func requireWriting(_ user: User.ID) throws(Problem) {
     guard rights.may(.read, user) else { throw API.noUser(user) }

@@ -7,11 +7,12 @@ final class Budget: Sendable {
   /// The use of one request, which ends when the permit is released, even if the response is never written.
   final class Permit: Sendable {
     private let budget: Budget
+    private let subject: String
     private let amount = Mutex(0)
 
-    fileprivate init(_ budget: Budget) { self.budget = budget }
+    fileprivate init(_ budget: Budget, _ subject: String) { (self.budget, self.subject) = (budget, subject) }
 
-    deinit { budget.use(-amount.withLock { $0 }) }
+    deinit { budget.use(-amount.withLock { $0 }, subject) }
 
     /// Adds to the use; throws if the budget is exhausted, unless the use is required.
     func grow(by more: Int, isRequired: Bool = false) throws(Problem) {
@@ -23,35 +24,53 @@ final class Budget: Sendable {
     /// `isRequired` means that the use cannot be refused, such as for the answer to a write that was made.
     func resize(to new: Int, isRequired: Bool = false) throws(Problem) {
       let more = new - amount.withLock { $0 }
-      if isRequired || more <= 0 { budget.use(more) } else { try budget.tryToUse(more) }
+      if isRequired || more <= 0 { budget.use(more, subject) } else { try budget.tryToUse(more, subject) }
       amount.withLock { $0 += more }
+    }
+  }
+
+  private struct State {
+    var used = 0
+    /// What each person uses.
+    var shares: [String: Int] = [:]
+    var end: Problem?
+
+    mutating func use(_ amount: Int, _ subject: String) {
+      used += amount
+      if subject.isEmpty { return }
+      shares[subject, default: 0] += amount
+      if shares[subject] == 0 { shares[subject] = nil }
     }
   }
 
   private let limit: Int
   private let problem: Problem
-  private let state = Mutex<(used: Int, end: Problem?)>((0, nil))
+  private let state = Mutex(State())
+  /// A person can use one of so many parts.
+  private static let parts = 4
 
   /// `problem` answers a request that exceeds the limit.
   init(_ limit: Int, problem: Problem) { (self.limit, self.problem) = (limit, problem) }
 
   var used: Int { state.withLock { $0.used } }
 
-  func permit(_ amount: Int) throws(Problem) -> Permit {
-    let permit = Permit(self)
+  /// A permit for the use by a person, or without a subject by the holder of the server's own token, who can use all.
+  func permit(_ amount: Int, for subject: String) throws(Problem) -> Permit {
+    let permit = Permit(self, subject)
     try permit.grow(by: amount)
     return permit
   }
 
   func end(with problem: Problem) { state.withLock { $0.end = problem } }
 
-  private func use(_ amount: Int) { state.withLock { $0.used += amount } }
+  private func use(_ amount: Int, _ subject: String) { state.withLock { $0.use(amount, subject) } }
 
-  private func tryToUse(_ amount: Int) throws(Problem) {
+  private func tryToUse(_ amount: Int, _ subject: String) throws(Problem) {
     let refusal: Problem? = state.withLock { state in
       if let end = state.end { return end }
-      if state.used + amount > limit { return problem }
-      state.used += amount
+      let share = subject.isEmpty ? 0 : state.shares[subject, default: 0] + amount
+      if state.used + amount > limit || share > max(1, limit / Self.parts) { return problem }
+      state.use(amount, subject)
       return nil
     }
     if let refusal { throw refusal }

@@ -29,12 +29,23 @@ struct ChangeFilter: Sendable {
     }
   }
 
+  /// The same with the rights at the place of the log from which it is used.
+  func starting(at cursor: Cursor, in store: UserStore) async throws -> ChangeFilter {
+    var filter = self
+    filter.rights = try await rights.resolved(in: store, at: cursor)
+    filter.following = filter.rights
+    return filter
+  }
+
   /// Takes the next set; call it before its entries are shown.
   mutating func take(_ set: UserStore.ChangeSet) async throws {
     guard following.ownsUsers else { return }
+    let own = StoredValue.text(following.subject)
     var entries: [UserStore.Entry] = []
     try await set.iterateEntries { entry in
-      if case .change(let change) = entry, [.name, SyncService.Access.owner].contains(change.attribute) {
+      if case .change(let change) = entry, change.attribute == SyncService.Access.owner,
+        change.old == own || change.new == own
+      {
         entries.append(entry)
       }
       return true

@@ -32,7 +32,8 @@ struct ChangeStream: Sendable {
 
   /// Sends the log after the cursor and later commits; counts the sets, and returns the reason of the end.
   private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
-    var (sent, filter) = (ContinuousClock.now, filter)
+    // Whose the users were there; also after a reset.
+    var (sent, filter) = (ContinuousClock.now, try await filter.starting(at: cursor, in: api.store))
     var reason: String?
     try await api.follow(after: cursor, every: clock.interval, in: stream.response) { step in
       switch step {

@@ -60,7 +60,7 @@ extension API {
     _ request: Request, _ body: @escaping @Sendable (EventStream) async throws -> String
   ) throws(Problem) -> Response {
     try streaming(
-      request, Self.eventStream, streams.permit(1),
+      request, Self.eventStream, streams.permit(1, for: access.subject),
       whenTokenEnds: { try await EventStream(response: $0).close(because: "token") }
     ) { response in
       let stream = EventStream(response: response)
@@ -82,7 +82,7 @@ extension API {
   ) throws(Problem) -> Response {
     // No one reads the body, and after four parts Hummingbird waits for a reader without end.
     if request.hasBody { throw .badRequest("this request cannot have a body") }
-    let memory = try memory.permit(0)
+    let memory = try memory.permit(0, for: access.subject)
     let responseBody = ResponseBody { [access, channel, turns] writer in
       let response = ResponseStream(writer, to: channel)
       let live = LiveResponse(response, memory, turns)

@@ -1,6 +1,7 @@
 """What the holders of tokens may do: each operation, for each kind of token."""
 
 import concurrent.futures
+import contextlib
 import json
 import re
 import shutil
@@ -197,6 +198,24 @@ class Origins(AccessCase):
         self.assertEqual(json.loads(push("ann", ann, 2, added).text.splitlines()[0])["result"], "accepted")
         with self.server.stream("/changes?after=oldest") as stream:
             self.assertEqual(stream.wait("changes").data["origin"], "ann")
+
+
+class Shares(AccessCase):
+    OPTIONS = ["--max-streams", "8"]
+
+    def test_a_person_has_a_quarter_of_the_streams(self):
+        ann, bob = self.token("--read", "all"), self.token("--read", "all", subject="bob")
+        with contextlib.ExitStack() as streams:
+            for token in (ann, ann, bob):
+                stream = streams.enter_context(self.server.stream("/changes", token=token))
+                self.assertEqual(stream.status, 200)
+            self.assertProblem(self.server.request("GET", "/changes", None, {"Accept": "text/event-stream"}, token=ann), 503, "tooManyStreams")
+            for _ in range(4):
+                self.assertEqual(streams.enter_context(self.server.stream("/changes")).status, 200)
+            self.assertEqual(streams.enter_context(self.server.stream("/changes", token=bob)).status, 200)
+        eventually(lambda: self.server.get("/about")["streams"] == 0, "streams stay counted")
+        with self.server.stream("/changes", token=ann) as stream:
+            self.assertEqual(stream.status, 200)
 
 
 class Rates(AccessCase):

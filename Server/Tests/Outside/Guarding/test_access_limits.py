@@ -66,6 +66,10 @@ class Limits(AccessCase):
         self.assertEqual(response.status, 200, response.text)
         return json.loads(response.text.splitlines()[0])
 
+    def numbers(self):
+        self.number = getattr(self, "number", 0) + 10
+        return self.number
+
 
 class Users(Limits):
     def test_the_places_of_each_operation_are_known(self):
@@ -126,10 +130,6 @@ class Users(Limits):
         self.assertEqual(self.server.get("/users/2")["name"], "Bob")
         self.assertEqual(self.server.get("/about")["users"], 3)
 
-    def numbers(self):
-        self.number = getattr(self, "number", 0) + 10
-        return self.number
-
     def test_lists_and_counts_have_only_what_may_be_read(self):
         token = self.token("--read", "1,3,99")
         page = self.users(token, count="true", sort="name:desc", limit=1, previous="true")
@@ -170,6 +170,12 @@ class Users(Limits):
         lines = self.sync("/sync/changes", token, after=self.start)
         self.assertEqual({line["user"] for line in lines if "user" in line}, {1})
         self.assertEqual(lines[-1]["cursor"], head)
+
+    def test_a_copy_does_not_read_hidden_users(self):
+        token, cursor = self.token("--read", "1"), self.server.get("/about")["cursor"]
+        self.server.write("PATCH", "/users/2", {"set": {"large": "x" * (15 << 20)}})
+        lines = self.ask("POST", at("/sync/users", **{"from": cursor}), {"users": [1, 2, 77]}, {"Accept": "application/jsonl"}, token=token)
+        self.assertEqual([json.loads(line).get("name") for line in lines.text.splitlines()], [None, "Ann", None])
 
     def test_a_replica_copies_what_may_be_read_and_again_when_that_changes(self):
         tokens = [self.token("--read", ids) for ids in ("1", "1,2", "all")]
@@ -431,6 +437,60 @@ class Owners(Limits):
         self.assertProblem(self.ask("POST", f"/changes/{response['revision']}/undo", token=self.bob), 404, "revisionNotFound")
         self.assertEqual(self.ask("POST", f"/changes/{response['revision']}/undo", token=self.ann).status, 200)
         self.assertEqual(self.users(self.ann)["users"], [])
+
+
+    def test_who_adds_a_removed_id_does_not_read_what_its_former_owner_wrote(self):
+        put = lambda token, name: self.ask("PUT", "/users/-77", {"name": name, "secret": name}, {"If-None-Match": "*"}, token=token)
+        self.assertEqual(put(self.ann, "ann's").status, 201)
+        middle = self.server.get("/about")["cursor"]
+        self.ask("PATCH", "/users/-77", {"set": {"secret": "ann's too"}}, token=self.ann)
+        self.assertEqual(self.ask("DELETE", "/users/-77", None, {"If-Match": "*"}, token=self.ann).status, 200)
+        self.assertEqual(put(self.bob, "bob's").status, 201)
+        for cursor in (self.start, "oldest", middle):
+            shown = self.changes(self.bob, after=cursor)
+            self.assertIn("bob's", str(shown))
+            self.assertNotIn("ann's", str(shown))
+            if cursor != "oldest":
+                lines = self.sync("/sync/changes", self.bob, after=cursor)
+                self.assertIn("bob's", str(lines))
+                self.assertNotIn("ann's", str(lines))
+            with self.server.stream(at("/changes", after=cursor), token=self.bob) as stream:
+                self.assertNotIn("ann's", str(stream.wait("changes").data))
+            self.assertNotIn("bob's", str(self.changes(self.ann, after=cursor)))
+        # Whose a user was is known from each place: ann's feed shows all that she did.
+        self.assertIn("ann's too", str(self.changes(self.ann, after=middle)))
+
+    def test_a_user_that_is_handed_over_while_a_body_arrives_is_not_written(self):
+        user = self.ask("POST", "/users", {"name": "x"}, token=self.ann).json()["user"]["id"]
+        body = b'{"set":{"x":1}}'
+        with self.server.connect() as raw:
+            raw.send(self.server.head("PATCH", f"/users/{user}", {"Content-Type": "application/json", "Content-Length": str(len(body)),
+                                                                  "Expect": "100-continue"}, self.ann))
+            self.assertEqual(raw.head().status, 100)
+            self.server.patch(user, owner_subject="bob", secret="bob's")
+            raw.send(body)
+            self.assertEqual(raw.head().status, 404)
+        self.assertNotIn("x", self.server.get(f"/users/{user}"))
+
+    def test_a_handover_is_not_undone_by_its_former_owner(self):
+        user = self.ask("POST", "/users", {"name": "x"}, token=self.ann).json()["user"]["id"]
+        handover = self.server.patch(user, owner_subject="bob")["revision"]
+        for token in (self.ann, self.bob):
+            self.assertIn(self.ask("POST", f"/changes/{handover}/undo", token=token).status, (403, 404))
+        self.assertEqual(self.server.get(f"/users/{user}")["owner_subject"], "bob")
+        given = self.server.patch(1, owner_subject="ann")["revision"]
+        self.assertProblem(self.ask("POST", f"/changes/{given}/undo", token=self.ann), 403, "forbidden")
+        self.assertEqual(self.server.get("/users/1")["owner_subject"], "ann")
+
+    def test_a_user_does_not_become_too_large_for_others_to_read(self):
+        user = self.ask("POST", "/users", {"name": "x"}, token=self.ann).json()["user"]["id"]
+        large = "x" * (15 << 20)
+        patch = lambda name: self.ask("PATCH", f"/users/{user}", {"set": {name: large}}, token=self.ann)
+        self.assertEqual([patch("a").status, patch("b").status], [200, 200])
+        self.assertProblem(patch("c"), 413, "tooLarge")
+        result = self.push(self.ann, {"op": "set", "user": user, "attribute": "d", "value": large}, number=self.numbers())
+        self.assertEqual(result["result"], "invalid")
+        self.assertEqual(sorted(self.server.get(f"/users/{user}")), ["a", "b", "hair_color", "id", "name", "owner_subject"])
 
 
 class KeysOfPeople(AccessCase):
