@@ -26,8 +26,14 @@ extension SyncService {
     public let readableAttributes: Set<AttributeName>?
     /// The attributes that may be written; nil for all.
     public let writableAttributes: Set<AttributeName>?
-    /// The most bytes that a user can have whom somebody with a subject writes: others read the user, too.
+    /// The most bytes of JSON that a user can have after somebody with a subject has written it: others read the user, too.
     public static let userByteLimit = 32 << 20
+
+    /// Whether a user is too large to be written by somebody with a subject.
+    public static func isTooLarge(_ user: UserStore.User) -> Bool {
+      // A character takes at most six bytes in JSON.
+      user.byteCount > userByteLimit / 6 && user.json.utf8.count > userByteLimit
+    }
 
     /// The users that the subject owns, since `resolved(in:)`.
     private(set) var ownedUsers: Set<UserStore.User.ID> = []
@@ -177,9 +183,11 @@ extension SyncService.Access {
   /// - Throws: `StoreError.Code.diverged`, `.compacted` and `.behind` for the cursor, the codes that every read can throw, and
   ///   `CancellationError`.
   public func resolved(in store: UserStore, at cursor: UserStore.Cursor) async throws -> Self {
-    guard ownsUsers else { return self }
-    // Whose a user was is what the first change of its owner since says.
+    // Who reads all users sees them whose ever they were.
+    if !ownsUsers || readableUsers == nil { return try await store.read { try resolved(in: &$0) } }
+    // Whether a user was own is what the first change from or to this owner since says.
     var (wasOwn, next) = ([UserStore.User.ID: Bool](), cursor)
+    let own = StoredValue.text(subject)
     while true {
       let (page, now) = try await store.read { [next] users in
         let page = try users.changes(after: next)
@@ -187,7 +195,7 @@ extension SyncService.Access {
       }
       if let page {
         for change in page.changes where change.attribute == Self.owner && wasOwn[change.user] == nil {
-          wasOwn[change.user] = change.old == .text(subject)
+          if change.old == own || change.new == own { wasOwn[change.user] = change.old == own }
         }
         next = page.next
       }
@@ -203,7 +211,8 @@ extension SyncService.Access {
   public func owned(
     _ values: [(attribute: AttributeName, value: StoredValue)]
   ) -> [(attribute: AttributeName, value: StoredValue)] {
-    ownsUsers ? values + [(Self.owner, .text(subject))] : values
+    // First, so that it is not in a later part of a large set.
+    ownsUsers ? [(Self.owner, .text(subject))] + values : values
   }
 
   /// Whether a user with an id may be added: with limits, only an id that may be written, or a negative one, which nobody guesses.

@@ -107,14 +107,18 @@ extension SyncService {
     }
   }
 
+  /// How many bytes are set between two looks at the size of a user, on average: a look reads the whole user.
+  private static let sizeInterval = 1 << 16
+
   /// Refuses users that would be too large for others to read.
   private static func requireSizes(of rows: [OwnRow], in transaction: inout WriteTransaction) throws {
-    var changed: Set<Int64> = []
-    for case .set(let id, _, _) in rows { changed.insert(id) }
-    let limit = Access.userByteLimit
-    for id in changed {
-      guard let user = try transaction.user(User.ID(id)), user.byteCount > limit else { continue }
-      throw Refusal(.invalid, "user \(id) would have more than \(limit >> 20) MiB")
+    var changed: [Int64: Int] = [:]
+    for case .set(let id, let attribute, let value) in rows {
+      changed[id, default: 0] += value.byteCount + attribute.text.utf8.count
+    }
+    for (id, bytes) in changed where Int.random(in: 0..<sizeInterval) < bytes {
+      guard let user = try transaction.user(User.ID(id)), Access.isTooLarge(user) else { continue }
+      throw Refusal(.invalid, "user \(id) would have more than \(Access.userByteLimit >> 20) MiB of JSON")
     }
   }
 

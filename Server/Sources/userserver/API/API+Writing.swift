@@ -56,6 +56,7 @@ extension API {
     try access.requireAdding(id)
     for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
     let written = try await write(request, body) { api, users in
+      try api.access.requireAdding(id)
       // A repeated request finds the user that the first one has added.
       if try users.user(id) != nil {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
@@ -127,12 +128,13 @@ extension API {
   private func undo(_ revision: UserStore.Revision, in users: inout UserStore.WriteTransaction) throws {
     var refusal: Problem?
     // The own users who would lose their owner, and were not added in the set: with an addition, the owner is undone.
-    var released: Set<User.ID> = []
+    var (released, changed) = (Set<User.ID>(), Set<User.ID>())
     do {
       try users.undo(revision) { change in
         guard access.rights.shows(.change(change)) else { throw Self.noSet(revision) }
         do throws(Problem) {
           try access.requireWriting(change.user)
+          if !access.subject.isEmpty { changed.insert(change.user) }
           if change.attribute == SyncService.Access.owner, change.old == .null, change.new == .text(access.subject) {
             released.insert(change.user)
           } else {
@@ -152,6 +154,7 @@ extension API {
       throw refusal ?? error
     }
     if let refusal { throw refusal }
+    for id in changed { if let user = try users.user(id) { try requireSize(of: user) } }
     if !released.isEmpty { try access.require(.write, SyncService.Access.owner) }
   }
 
@@ -333,12 +336,15 @@ extension API {
   private func written(_ id: User.ID?, in users: inout UserStore.WriteTransaction) throws -> User? {
     guard let id else { return nil }
     let user = try Self.user(id, in: &users)
-    // Others read the user, too.
-    if !access.subject.isEmpty, user.byteCount > SyncService.Access.userByteLimit {
-      throw Problem(
-        .contentTooLarge, "tooLarge", "user \(id) would have more than \(SyncService.Access.userByteLimit >> 20) MiB")
-    }
+    try requireSize(of: user)
     return try shown(user, id)
+  }
+
+  /// - Throws: `tooLarge` for a user that others could not read.
+  private func requireSize(of user: User) throws(Problem) {
+    guard !access.subject.isEmpty, SyncService.Access.isTooLarge(user) else { return }
+    let limit = SyncService.Access.userByteLimit >> 20
+    throw Problem(.contentTooLarge, "tooLarge", "user \(user.id) would have more than \(limit) MiB of JSON")
   }
 
   /// The user for an answer, which replaces the body in memory: that has been read.

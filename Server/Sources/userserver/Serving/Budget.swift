@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Synchronization
+import UserStoreSync
 
 /// Limits the total use of something by all requests, such as streams or memory.
 final class Budget: Sendable {
@@ -44,13 +45,17 @@ final class Budget: Sendable {
   }
 
   private let limit: Int
+  /// What one person can use.
+  private let share: Int
   private let problem: Problem
   private let state = Mutex(State())
-  /// A person can use one of so many parts.
-  private static let parts = 4
 
   /// `problem` answers a request that exceeds the limit.
-  init(_ limit: Int, problem: Problem) { (self.limit, self.problem) = (limit, problem) }
+  ///
+  /// A person can use a quarter, or `least` if that is more.
+  init(_ limit: Int, least: Int = 1, problem: Problem) {
+    (self.limit, share, self.problem) = (limit, min(limit, max(limit / 4, least)), problem)
+  }
 
   var used: Int { state.withLock { $0.used } }
 
@@ -68,8 +73,8 @@ final class Budget: Sendable {
   private func tryToUse(_ amount: Int, _ subject: String) throws(Problem) {
     let refusal: Problem? = state.withLock { state in
       if let end = state.end { return end }
-      let share = subject.isEmpty ? 0 : state.shares[subject, default: 0] + amount
-      if state.used + amount > limit || share > max(1, limit / Self.parts) { return problem }
+      let own = subject.isEmpty ? 0 : state.shares[subject, default: 0] + amount
+      if state.used + amount > limit || own > share { return problem }
       state.use(amount, subject)
       return nil
     }
@@ -93,6 +98,8 @@ extension Budget {
   static func memory(mebibytes: Int) -> Budget {
     Budget(
       mebibytes << 20,
+      // A push is counted four times.
+      least: 4 * SyncRequest.pushLimit,
       problem: Problem(
         .serviceUnavailable, "overloaded", "the server has too many large requests", hint: "try again later",
         retryAfter: 1))

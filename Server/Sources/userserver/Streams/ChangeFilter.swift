@@ -6,6 +6,8 @@ struct ChangeFilter: Sendable {
   private var rights: SyncService.Access
   /// The rights after the set that was taken last: users get and lose an owner in the log.
   private var following: SyncService.Access
+  /// The end of the set that was taken last.
+  private var taken: Cursor?
   private let attributes: [AttributeName]
   private let user: User.ID?
   private let operations: Set<String>
@@ -39,7 +41,9 @@ struct ChangeFilter: Sendable {
 
   /// Takes the next set; call it before its entries are shown.
   mutating func take(_ set: UserStore.ChangeSet) async throws {
-    guard following.ownsUsers else { return }
+    // A part of the same set has its rights.
+    guard following.ownsUsers, taken != set.cursor else { return }
+    taken = set.cursor
     let own = StoredValue.text(following.subject)
     var entries: [UserStore.Entry] = []
     try await set.iterateEntries { entry in

@@ -21,6 +21,8 @@ struct ChangeStream: Sendable {
       do { return try await send(after: cursor, to: stream, &count) } catch let error as StoreError {
         switch error.code {
         case .compacted, .diverged: cursor = try await reset(because: error.code, stream)
+        // Before the first set was read; then, the feed waits.
+        case .connectionLost: try await Task.sleep(for: .seconds(1))
         case .replaced, .moved:
           api.onReplaced()
           return "replaced"

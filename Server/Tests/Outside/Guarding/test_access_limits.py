@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 
-from support import at, usertool
+from support import at, long, usertool
 from test_access import JSONL, AccessCase
 
 # Where clients choose something, by operation: each place is in the probes below, or cannot name a user.
@@ -491,6 +491,19 @@ class Owners(Limits):
         result = self.push(self.ann, {"op": "set", "user": user, "attribute": "d", "value": large}, number=self.numbers())
         self.assertEqual(result["result"], "invalid")
         self.assertEqual(sorted(self.server.get(f"/users/{user}")), ["a", "b", "hair_color", "id", "name", "owner_subject"])
+
+    @long
+    def test_an_undo_and_texts_that_are_long_in_json_do_not_make_a_user_too_large(self):
+        user = self.ask("POST", "/users", {"name": "x"}, token=self.ann).json()["user"]["id"]
+        large = "x" * (15 << 20)
+        patch = lambda name: self.ask("PATCH", f"/users/{user}", {"set": {name: large}}, token=self.ann)
+        self.assertEqual([patch("a").status, patch("b").status], [200, 200])
+        emptied = self.ask("PATCH", f"/users/{user}", {"set": {"a": None, "b": None}}, token=self.ann).json()["revision"]
+        self.assertEqual([patch("c").status, patch("d").status], [200, 200])
+        self.assertProblem(self.ask("POST", f"/changes/{emptied}/undo", token=self.ann), 413, "tooLarge")
+        self.ask("PATCH", f"/users/{user}", {"set": {"c": None, "d": None}}, token=self.ann)
+        large = "\x7f" * (6 << 20)
+        self.assertProblem(self.ask("PATCH", f"/users/{user}", ('{"set":{"e":"' + large + '"}}').encode(), token=self.ann), 413, "tooLarge")
 
 
 class KeysOfPeople(AccessCase):
