@@ -183,8 +183,9 @@ extension SyncService.Access {
   /// - Throws: `StoreError.Code.diverged`, `.compacted` and `.behind` for the cursor, the codes that every read can throw, and
   ///   `CancellationError`.
   public func resolved(in store: UserStore, at cursor: UserStore.Cursor) async throws -> Self {
+    guard ownsUsers else { return self }
     // Who reads all users sees them whose ever they were.
-    if !ownsUsers || readableUsers == nil { return try await store.read { try resolved(in: &$0) } }
+    if readableUsers == nil { return try await store.read { try resolved(in: &$0) } }
     // Whether a user was own is what the first change from or to this owner since says.
     var (wasOwn, next) = ([UserStore.User.ID: Bool](), cursor)
     let own = StoredValue.text(subject)

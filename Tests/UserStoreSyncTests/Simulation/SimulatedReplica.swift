@@ -172,7 +172,7 @@ final class SimulatedReplica {
     func isOlder(_ user: Int64) -> Bool {
       server.purged.contains(user)
         && (server.history.values.contains { $0.records[user] == tables[user] }
-          || server.hasWritten(tables[user], to: user))
+          || server.hasWrittenInParts(tables[user], to: user))
     }
     guard tables.filtered({ !server.purged.contains($0) }) == expected.filtered({ !server.purged.contains($0) }),
       tables.allSatisfy({ expected[$0] != nil && (expected[$0] == $1 || isOlder($0)) || touched.contains($0) })
