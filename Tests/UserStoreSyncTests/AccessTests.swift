@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import UserStore
 
@@ -53,6 +54,44 @@ import UserStore
       #expect(!other.ownsUsers && other.owned([]).isEmpty)
       #expect(try !store.read { try other.resolved(in: &$0) }.ownedUsers.contains(carl))
     }
+  }
+
+  @Test func `whose users were is known at each place of the log`() async throws {
+    let seed = Seed.base
+    var random = SplitMix64(seed: seed)
+    let store = try UserStore.inMemory()
+    let access = Access(subject: "ann", mayAdd: true, readableUsers: [bob])
+    let owners: [StoredValue] = [.text("ann"), .text("bob"), .text("cleo"), .null]
+    let ids = try await store.write { users in try (1...6).map { try users.add(name: "\($0)") } }
+    var places: [(cursor: Cursor, owned: Set<User.ID>)] = []
+    for turn in 0..<120 {
+      let (id, owner) = (ids.randomElement(using: &random)!, owners.randomElement(using: &random)!)
+      let isRemoved = random.oneIn(6)
+      try await store.write { users in
+        if try users.user(id) == nil {
+          _ = try users.add([(.name, .text("again")), (Access.owner, owner)], as: id)
+        } else if isRemoved {
+          try users.remove(id)
+        } else {
+          try users.set(Access.owner, of: id, to: owner)
+        }
+        // More than a page of the log, now and then.
+        guard turn % 40 == 20, let some = try users.users(limit: 1).first else { return }
+        for age in 0..<1_500 { try users.set("age", of: some.id, to: .integer(Int64(age + turn))) }
+      }
+      places.append(try await store.read { (try $0.cursor, try access.resolved(in: &$0).ownedUsers) })
+    }
+    for (cursor, owned) in places {
+      let resolved = try await access.resolved(in: store, at: cursor)
+      #expect(resolved.ownedUsers == owned, "USERSTORE_SEED=\(seed), at \(cursor.revision)")
+    }
+    // Who reads all users needs not know, and who owns none.
+    let all = Access(subject: "ann", mayAdd: true, readableUsers: nil, writableUsers: [])
+    #expect(try await all.resolved(in: store, at: places[0].cursor).ownedUsers == places.last?.owned)
+    #expect(try await Access().resolved(in: store, at: places[0].cursor).ownedUsers == [])
+    try await store.compact(keeping: RetentionPolicy(.init(changes: 5), consumerLimits: .none))
+    let error = await #expect(throws: StoreError.self) { try await access.resolved(in: store, at: places[0].cursor) }
+    #expect(error?.code == .compacted)
   }
 
   @Test func `owners are followed in the log`() throws {

@@ -7,7 +7,7 @@ import UserStore
 
 /// What a store keeps of requests that are sent again.
 ///
-/// `test_repeated_requests.py` has what `userserver` makes of it, on both engines.
+/// `test_repeated_requests.py` tests what `userserver` does with it, on both engines.
 @Suite(.timeLimit(.minutes(2))) struct KeptOutcomeTests {
   private let fixture: SyncFixture
   private let store: UserStore

@@ -37,15 +37,17 @@ import UserStoreSyncHTTP
   }
 
   private mutating func perform(_ line: String) async {
-    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     do {
-      switch (words.first, words.last) {
-      case ("sign", "out"): try await signOut()
-      case ("sign", let rest?) where rest.hasPrefix("in "): try await signIn(String(rest.dropFirst(3)))
-      case (let id?, let status?) where words.count == 2 && Int64(id) != nil:
+      let words = line.split(separator: " ", maxSplits: 1)
+      if line == "sign out" {
+        try await signOut()
+      } else if line.hasPrefix("sign in ") {
+        try await signIn(String(line.dropFirst("sign in ".count)))
+      } else if words.count == 2, let id = Int64(words[0]) {
         guard let visit else { return Self.say("sign in first: sign in ann") }
-        try await visit.set(status, of: id)
-      default: Self.say("write an id and a status, or sign in: 7 at home, sign in ann, sign out")
+        try await visit.set(String(words[1]), of: UserStore.User.ID(id))
+      } else {
+        Self.say("write an id and a status, or sign in: 7 at home, sign in ann, sign out")
       }
     } catch { Self.say("error: \(error)") }
   }

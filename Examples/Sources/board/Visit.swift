@@ -39,9 +39,8 @@ extension Attribute where Value == String {
   }
 
   /// Sets the status of a user, here and now.
-  func set(_ status: String, of id: String) async throws {
-    guard let id = Int64(id) else { return }
-    try await store.write { try $0.set(.status, of: UserStore.User.ID(id), to: status) }
+  func set(_ status: String, of user: UserStore.User.ID) async throws {
+    try await store.write { try $0.set(.status, of: user, to: status) }
   }
 
   func wait() async { for task in tasks { await task.value } }

@@ -47,12 +47,11 @@ struct PastState {
       throw StoreError(.compacted, "the changes since revision \(revision) were deleted from the log")
     }
     var later = Fold()
-    while last < end.rawValue {
-      let rows = try session.rows(withoutGapAfter: last, through: end.rawValue)
-      guard let row = rows.last else { throw StoreError(.corrupt, "the log has no rows after revision \(last)") }
-      for change in rows.entries.changes where change.user == user { later.add(change) }
-      last = row.sequence
+    while let page = try session.changes(after: last, through: end.rawValue) {
+      for change in page.changes where change.user == user { later.add(change) }
+      last = page.last
     }
+    if last < end.rawValue { throw StoreError(.corrupt, "the log has no rows after revision \(last)") }
     if later[user]?.isPurged ?? false {
       throw StoreError(.compacted, "values of user \(user) since revision \(revision) were purged")
     }

@@ -49,4 +49,10 @@ extension LogOperations {
     }
     return rows
   }
+
+  /// The changes in one page of rows after a place, and the last row of the page; nil if there are no rows through `end`.
+  func changes(after start: Int64, through end: Int64) throws(StoreError) -> (changes: [Change], last: Int64)? {
+    let rows = try rows(withoutGapAfter: start, through: end)
+    return rows.last.map { (rows.entries.changes, $0.sequence) }
+  }
 }

@@ -61,9 +61,10 @@ extension UserStore.Transaction where Mode == UserStore.Reading {
   /// - Throws: `StoreError.Code.diverged`, `.compacted`, `.behind`, and the codes of reading.
   package mutating func changes(after cursor: Cursor) throws(StoreError) -> (changes: [Change], next: Cursor)? {
     let end = try session.verify(cursor)
-    let rows = try session.rows(withoutGapAfter: cursor.revision.rawValue, through: end)
-    guard let last = rows.last, let next = try session.cursor(at: last.sequence) else { return nil }
-    return (rows.entries.changes, next)
+    guard let page = try session.changes(after: cursor.revision.rawValue, through: end),
+      let next = try session.cursor(at: page.last)
+    else { return nil }
+    return (page.changes, next)
   }
 }
 

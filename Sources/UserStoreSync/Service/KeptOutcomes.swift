@@ -2,7 +2,7 @@ public import UserStore
 
 // Requests that a client may send again, because it does not know whether the first was carried out.
 //
-// They are kept beside the decisions about replicas' sets, which are the same for a client that is a replica: with the producer 0, which no
+// They are kept as decisions about replicas' sets are, which do the same for a client that is a replica: with the producer 0, which no
 // replica has, and the time as their number.
 
 extension UserStore.WriteTransaction {
@@ -27,8 +27,9 @@ extension UserStore.WriteTransaction {
   /// Keeps the outcome of a request for at least 24 hours, together with what this write changes: if one of the two is committed, so is
   /// the other.
   ///
-  /// `outcome(of:)` forgets up to 1,000 older ones each time. Ask `outcome(of:)` first, in the same write. A file gets a table for outcomes; from then on, versions of this library that do not know
-  /// the table refuse the file, as they refuse one that replicas follow. A restored backup has what was kept when it was made.
+  /// Ask `outcome(of:)` first, in the same write; it forgets about 1,000 older ones each time. A file gets a table for outcomes; from then
+  /// on, versions of this library that do not know the table refuse the file, as they refuse one that replicas follow. A restored backup
+  /// has what was kept when it was made.
   ///
   /// - Parameters:
   ///   - outcome: What a repetition of the request is answered with. Keep no values of users: a purge does not remove them from it.

@@ -203,6 +203,15 @@ import Testing
     }
     #expect(try ids(Query(where: Condition(.all(long)))) == [1, 2, 3, 4])
 
+    // The texts of all parts count, but only what is outside of ASCII.
+    func caseless(_ texts: String...) -> Query {
+      Query(where: Condition(.any(texts.map { .comparison("text", .containsIgnoringCase, .text($0)) })))
+    }
+    let half = String(repeating: "é", count: Limits.caselessLength / 2)
+    #expect(try ids(caseless(half, "x" + half, String(repeating: "x", count: Limits.caselessLength))) == [])
+    #expect(code(caseless(half, half, "é")) == .badValue)
+    #expect(code(caseless(String(repeating: "x", count: Limits.caselessLength + 1))) == .badValue)
+
     let depth = Limits.conditionDepth
     let makes: [(Condition.Node) -> Condition.Node] = [
       { .not($0) }, { .all([one, $0]) }, { .any([.exists("nobody"), $0]) }, { .any([one, .not($0)]) },

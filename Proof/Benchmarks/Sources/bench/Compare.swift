@@ -22,8 +22,11 @@ struct Compare: ParsableCommand {
 
   func run() throws {
     let effort = Effort(isQuick: quick)
-    let cases = allCases(effort).filter { entry in
-      filters.isEmpty || filters.contains { entry.name.contains($0) }
+    let all = allCases(effort)
+    let names = Set(all.map(\.name))
+    // The name of a case, such as `hub/delivery/1`, chooses no other one.
+    let cases = all.filter { entry in
+      filters.isEmpty || filters.contains { names.contains($0) ? entry.name == $0 : entry.name.contains($0) }
     }
     if cases.isEmpty {
       throw ValidationError("no case's name contains \(filters.joined(separator: " or ")); try --list")

@@ -37,7 +37,7 @@ extension API {
         ("cursor", JSONText.text(cursor.description)), ("users", "\(users)"),
         ("version", JSONText.text(UserStore.version)),
         ("readOnly", "\(settings.isReadOnly)"), ("heartbeat", "\(settings.heartbeat.seconds)"),
-        ("streams", "\(streams.used)"), ("replica", readsAll ? try await replica() : "null"),
+        ("streams", readsAll ? "\(streams.used)" : "null"), ("replica", readsAll ? try await replica() : "null"),
       ]))
   }
 

@@ -21,7 +21,8 @@ struct IdempotencyKey: Sendable {
     if fields.isEmpty { return nil }
     guard fields.count == 1, let key = Self.key(in: fields[0].trimmed) else {
       throw .badRequest(
-        "a key has 1 to \(Self.limit) characters of ASCII", parameter: HTTPField.Name.idempotencyKey.rawName,
+        "a key has 1 to \(Self.limit) characters of ASCII, in quotation marks or without any",
+        parameter: HTTPField.Name.idempotencyKey.rawName,
         hint: "a random one, as \"8e03978e-40d5-43e8-bc93-6894a57f9324\"")
     }
     // No subject has a control character.
@@ -68,7 +69,7 @@ struct IdempotencyKey: Sendable {
 
   // MARK: Outcomes
 
-  /// How many rows of the log are read at most, to answer as before: some hundredths of a second, in which nobody else has the session.
+  /// How many rows of the log are read at most to answer as before: others wait for the session meanwhile.
   static let longestWay: Int64 = 10_000
 
   /// What is kept about a request; what its answer says of users is read again, as it was.

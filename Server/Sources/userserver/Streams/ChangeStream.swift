@@ -1,4 +1,5 @@
 import Hummingbird
+import ServiceLifecycle
 import UserStore
 import UserStoreText
 
@@ -21,8 +22,11 @@ struct ChangeStream: Sendable {
       do { return try await send(after: cursor, to: stream, &count) } catch let error as StoreError {
         switch error.code {
         case .compacted, .diverged: cursor = try await reset(because: error.code, stream)
-        // Before the first set was read; then, the feed waits.
-        case .connectionLost: try await Task.sleep(for: .seconds(1))
+        // Before the feed began, which then waits itself.
+        case .connectionLost:
+          if let reason = clock.isOver { return reason }
+          if Task.isShuttingDownGracefully { return api.endReason() }
+          try await Task.sleep(for: .seconds(1))
         case .replaced, .moved:
           api.onReplaced()
           return "replaced"
