@@ -81,17 +81,60 @@ import UserStore
       }
       places.append(try await store.read { (try $0.cursor, try access.resolved(in: &$0).ownedUsers) })
     }
-    for (cursor, owned) in places {
-      let resolved = try await access.resolved(in: store, at: cursor)
-      #expect(resolved.ownedUsers == owned, "USERSTORE_SEED=\(seed), at \(cursor.revision)")
+    // What was read is used again; and with a small limit, it is forgotten.
+    for limit in [1_000_000, 300] {
+      let history = SyncService.OwnershipHistory(of: store, limit: limit)
+      for (cursor, owned) in places.shuffled(using: &random) + places {
+        let found = try await history.access(access, at: cursor)
+        #expect(found.ownedUsers == owned, "USERSTORE_SEED=\(seed), at \(cursor.revision)")
+        let bob = Access(subject: "bob", mayAdd: true, readableUsers: [])
+        if random.oneIn(8) { _ = try await history.access(bob, at: cursor) }
+      }
     }
+    let history = SyncService.OwnershipHistory(of: store)
+    _ = try await history.access(access, at: places[0].cursor)
+    // What comes later is read on.
+    try await store.write { users in
+      for id in ids where try users.user(id) != nil { try users.set(Access.owner, of: id, to: .text("cleo")) }
+    }
+    for (cursor, owned) in places { #expect(try await history.access(access, at: cursor).ownedUsers == owned) }
+    #expect(try await history.access(access, at: store.read { try $0.cursor }).ownedUsers == [])
     // Who reads all users needs not know, and who owns none.
     let all = Access(subject: "ann", mayAdd: true, readableUsers: nil, writableUsers: [])
-    #expect(try await all.resolved(in: store, at: places[0].cursor).ownedUsers == places.last?.owned)
-    #expect(try await Access().resolved(in: store, at: places[0].cursor).ownedUsers == [])
+    let now = try await store.read { try all.resolved(in: &$0) }
+    #expect(try await history.access(all, at: places[0].cursor).ownedUsers == now.ownedUsers)
+    #expect(try await history.access(Access(), at: places[0].cursor).ownedUsers == [])
+    // Neither a place that was deleted, nor one of another log, is answered from memory; what is known of another log is forgotten.
     try await store.compact(keeping: RetentionPolicy(.init(changes: 5), consumerLimits: .none))
-    let error = await #expect(throws: StoreError.self) { try await access.resolved(in: store, at: places[0].cursor) }
-    #expect(error?.code == .compacted)
+    let compacted = await #expect(throws: StoreError.self) { try await history.access(access, at: places[0].cursor) }
+    #expect(compacted?.code == .compacted)
+    for number in 0..<20 { _ = try await store.write { try $0.add(name: "\(number)") } }
+    try await store.compact(keeping: RetentionPolicy(.init(changes: 5), consumerLimits: .none))
+    #expect(try await history.access(access, at: store.read { try $0.cursor }).ownedUsers == [])
+  }
+
+  @Test func `what is known of the log before a restore is forgotten`() async throws {
+    let fixture = try SyncFixture()
+    let (store, backup) = (fixture.server, fixture.folder + "/backup.db")
+    let access = Access(subject: "ann", mayAdd: true, readableUsers: [])
+    let id = try await store.write { try $0.add(access.owned([(.name, .text("Ann's"))])) }
+    try await store.backup(to: backup)
+    let history = SyncService.OwnershipHistory(of: store)
+    for owner in ["bob", "ann", "bob"] {
+      _ = try await store.write { try $0.set(Access.owner, of: id, to: StoredValue.text(owner)) }
+    }
+    let old = try await store.read { try $0.cursor }
+    #expect(try await history.access(access, at: old).ownedUsers == [])
+    try await store.restore(from: backup)
+    let new = try await store.read { try $0.cursor }
+    // As many changes as before, or more.
+    for owner in ["bob", "ann", "bob", "ann", "bob", "ann", "bob"] {
+      _ = try await store.write { try $0.set(Access.owner, of: id, to: StoredValue.text(owner)) }
+    }
+    let error = await #expect(throws: StoreError.self) { try await history.access(access, at: old) }
+    #expect(error?.code == .diverged)
+    #expect(try await history.access(access, at: new).ownedUsers == [id])
+    #expect(try await history.access(access, at: store.read { try $0.cursor }).ownedUsers == [])
   }
 
   @Test func `owners are followed in the log`() throws {

@@ -81,6 +81,11 @@ struct Options: ParsableCommand {
       "How many requests each person with a token of --access-key may send in a minute.", valueName: "number"))
   var requestsPerMinute = 600
 
+  @Option(
+    help: ArgumentHelp(
+      "How long an answer to a person with a token of --access-key may take to read.", valueName: "time"))
+  var queryTimeout = Timespan(argument: "5s")!
+
   @Option(help: ArgumentHelp("How long a stream lasts; its client connects again and continues.", valueName: "time"))
   var streamAge = Timespan(argument: "1h")!
 
@@ -96,6 +101,7 @@ struct Options: ParsableCommand {
     if heartbeat.duration < .seconds(1) || heartbeat.duration > .seconds(300) {
       throw ValidationError("--heartbeat must be between 1s and 5m")
     }
+    if queryTimeout.duration < .seconds(1) { throw ValidationError("--query-timeout must be 1s or more") }
     if streamAge.duration < .seconds(1) { throw ValidationError("--stream-age must be 1s or more") }
     if listen.isEverywhere, host.isEmpty {
       throw ValidationError("--listen \(listen.host) needs --host: the name under which clients reach the server")

@@ -76,6 +76,13 @@ package protocol Session:
   /// Rolls back the open transaction, if there is one, and forgets what was read ahead. Never fails.
   func rollBack()
 
+  /// Ends the running operation of a transaction that reads, and all later ones until `rollBack`: they throw
+  /// `StoreError.Code.closed`.
+  ///
+  /// The only method that may be called on another thread than the one that uses the session. An operation that is about to
+  /// end may still succeed.
+  func interrupt()
+
   /// Returns a number that changes when another session commits; called outside of a transaction.
   ///
   /// - Parameter position: The position for the `beginReading(after:)` that follows if the number has changed.

@@ -2,8 +2,8 @@
 // pool. In an async function, Swift selects these.
 //
 // In a canceled task, operations that open, write, or close complete, so that an orderly end does not separate an
-// effect from its record, such as an acknowledgment. Operations that only read throw `CancellationError`. Operations
-// that work in steps stop between two of them.
+// effect from its record, such as an acknowledgment. Operations that only read throw `CancellationError`, and a statement that runs
+// is interrupted. Operations that work in steps stop between two of them.
 extension UserStore {
   // MARK: Opening and closing
 
@@ -33,9 +33,12 @@ extension UserStore {
 
   /// Reads one snapshot of the store as the synchronous `read` does, on one of the store's threads.
   ///
+  /// When the task is canceled while `body` runs, the statement that it waits for is interrupted, and throws
+  /// `StoreError.Code.closed`, as all later ones of `body` do.
+  ///
   /// - Parameter body: Receives the transaction. Runs once, or never if the task is canceled before.
   /// - Returns: The result of `body`.
-  /// - Throws: What the synchronous `read` throws, and `CancellationError` if `body` did not run.
+  /// - Throws: What the synchronous `read` throws, and `CancellationError` if the task is canceled before `body` has ended.
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (inout ReadTransaction) throws -> Result
   ) async throws -> Result {

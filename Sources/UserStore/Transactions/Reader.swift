@@ -22,10 +22,13 @@ final class Reader: PageSource, Sendable {
     _ body: (inout ReadTransaction) throws -> Result
   ) throws -> Result {
     try store.enter()
-    defer { leave() }
+    let awaited = AwaitedRead.current
+    defer { if let awaited { awaited.suspend(leave) } else { leave() } }
     let session = try pool.take(isWaiting: isWaiting, isDelivering: isDelivering)
     // This ends the transaction.
     defer { pool.give(back: session) }
+    defer { awaited?.end() }
+    try awaited?.begin(session)
     try session.beginReading(after: position)
     var transaction = ReadTransaction(session)
     return try body(&transaction)
@@ -63,11 +66,18 @@ final class Reader: PageSource, Sendable {
     if pool.isClosed { throw SessionPool.closed }
   }
 
-  /// Runs `body`, which reads, on one of the threads.
+  /// Runs `body`, which reads, on one of the threads; when the task is canceled, the running statement is interrupted.
   ///
-  /// - Throws: `CancellationError` if the task is canceled before `body` starts, `StoreError.Code.closed`, and what `body` throws.
+  /// - Throws: `CancellationError` if the task is canceled, `StoreError.Code.closed`, and what `body` throws.
   func awaiting<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await threads.perform(body)
+    let read = AwaitedRead()
+    return try await withTaskCancellationHandler {
+      do { return try await threads.perform { try read.perform(body) } } catch StoreError.Code.closed
+        where read.isCanceled
+      { throw CancellationError() }
+    } onCancel: {
+      read.cancel()
+    }
   }
 
   /// Runs `body`, which reads, on one of the threads, even if the task is canceled.

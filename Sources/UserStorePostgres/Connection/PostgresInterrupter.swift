@@ -5,7 +5,8 @@ import UserStore
 /// Ends the waits of one connection, from any thread.
 final class PostgresInterrupter: Sendable {
   private let pipe: SelfPipe
-  private let interrupted = Atomic(false)
+  private let isClosed = Atomic(false)
+  private let isStopped = Atomic(false)
   private let inUse = Atomic(false)
 
   init() throws(StoreError) {
@@ -19,11 +20,22 @@ final class PostgresInterrupter: Sendable {
   ///
   /// The waiting thread asks the server to cancel the running statement, and closes the connection.
   func interrupt() {
-    interrupted.store(true, ordering: .sequentiallyConsistent)
+    isClosed.store(true, ordering: .sequentiallyConsistent)
     wake()
   }
 
-  var isInterrupted: Bool { interrupted.load(ordering: .sequentiallyConsistent) }
+  /// Ends the use of the connection in the same way, until `resume`.
+  func stop() {
+    isStopped.store(true, ordering: .sequentiallyConsistent)
+    wake()
+  }
+
+  /// Lets the connection be used, or made again, after `stop`.
+  func resume() { isStopped.store(false, ordering: .sequentiallyConsistent) }
+
+  var isInterrupted: Bool {
+    isClosed.load(ordering: .sequentiallyConsistent) || isStopped.load(ordering: .sequentiallyConsistent)
+  }
 
   /// Whether the connection is open, or being made.
   var isInUse: Bool {
@@ -31,7 +43,7 @@ final class PostgresInterrupter: Sendable {
     set { inUse.store(newValue, ordering: .sequentiallyConsistent) }
   }
 
-  /// Readable after `wake` and `interrupt`.
+  /// Readable after `wake`, `interrupt` and `stop`.
   var descriptor: Int32 { pipe.reader }
 
   func drain() { pipe.drain() }

@@ -149,7 +149,10 @@ extension PostgresSession {
     (write, hasBegun) = (nil, false)
   }
 
+  func interrupt() { connection.interrupter.stop() }
+
   func rollBack() {
+    connection.interrupter.resume()
     (due, hasBegun, ahead, snapshot) = ([], false, nil, nil)
     if write != nil { (knownEnd, write) = (nil, nil) }
     if [.inTransaction, .failed].contains(connection.transactionStatus) {

@@ -172,40 +172,13 @@ extension SyncService.Access {
     return access
   }
 
-  /// The access with the users that the subject owned at a place of the log, from which it is then followed.
-  ///
-  /// Reads the log since, in pages, each in a transaction of its own: a microsecond for each change.
-  ///
-  /// - Parameters:
-  ///   - store: The store.
-  ///   - cursor: The place.
-  /// - Returns: The access.
-  /// - Throws: `StoreError.Code.diverged`, `.compacted` and `.behind` for the cursor, the codes that every read can throw, and
-  ///   `CancellationError`.
-  public func resolved(in store: UserStore, at cursor: UserStore.Cursor) async throws -> Self {
-    guard ownsUsers else { return self }
-    // Who reads all users sees them whose ever they were.
-    if readableUsers == nil { return try await store.read { try resolved(in: &$0) } }
-    // Whether a user was own is what the first change from or to this owner since says.
-    var (wasOwn, next) = ([UserStore.User.ID: Bool](), cursor)
-    let own = StoredValue.text(subject)
-    while true {
-      let (page, now) = try await store.read { [next] users in
-        let page = try users.changes(after: next)
-        return (page, page == nil ? try resolved(in: &users) : nil)
-      }
-      if let page {
-        for change in page.changes where change.attribute == Self.owner && wasOwn[change.user] == nil {
-          if change.old == own || change.new == own { wasOwn[change.user] = change.old == own }
-        }
-        next = page.next
-      }
-      guard var access = now else { continue }
-      for (user, isOwn) in wasOwn {
-        if isOwn { access.ownedUsers.insert(user) } else { access.ownedUsers.remove(user) }
-      }
-      return access
+  /// The access with users that the subject has owned, and without those that it has not.
+  func owning(_ users: [UserStore.User.ID: Bool]) -> Self {
+    var access = self
+    for (user, isOwn) in users {
+      if isOwn { access.ownedUsers.insert(user) } else { access.ownedUsers.remove(user) }
     }
+    return access
   }
 
   /// The values of a new user, with its owner if the subject may not write all users.

@@ -11,6 +11,7 @@ public final class SyncService: Sendable {
   let store: UserStore
   private let limits: Limits
   private let table: ReplicaTable
+  private let ownership: OwnershipHistory
 
   /// The sizes of answers.
   package struct Limits: Sendable {
@@ -40,6 +41,7 @@ public final class SyncService: Sendable {
   package init(_ store: UserStore, _ limits: Limits) throws(StoreError) {
     (self.store, self.limits) = (store, limits)
     table = ReplicaTable(limit: limits.replicas, now: limits.now)
+    ownership = OwnershipHistory(of: store)
     try store.prepareServer()
   }
 
@@ -215,8 +217,11 @@ public final class SyncService: Sendable {
   ) async throws -> SyncAnswer {
     // Before the first read, so that no set is missed between it and the wait.
     let rings = wait > 0 ? store.rings() : nil
-    let access = try await scope.access.resolved(in: store, at: part ?? cursor)
-    var answer = ChangesAnswer(at: cursor, for: access)
+    var answer = ChangesAnswer(at: cursor, for: scope.access)
+    try await scope.turn {
+      answer = ChangesAnswer(at: cursor, for: try await ownership.access(scope.access, at: part ?? cursor))
+      return 0
+    }
     try await page(&answer, part: part, also: also, scope)
     if let rings, answer.isPending { try await waitForChanges(&answer, seconds: wait, rings, scope) }
     return answer.finished(asked: (cursor, part, also), scope)

@@ -33,6 +33,24 @@ extension AllTests {
       #expect(failure { try connection.reconnect() }?.kind == .interrupted)
     }
 
+    @Test func `stops a statement, and connects again`() throws {
+      let connection = try Server.connect()
+      let (process, interrupter) = (connection.serverProcess, connection.interrupter)
+      let work = Work { try connection.run(sleep).count }
+      try observer.awaitProcess(process, waitsFor: "PgSleep")
+      interrupter.stop()
+      #expect(work.failure()?.kind == .interrupted)
+      try observer.awaitEnd(of: process)
+      #expect(failure { try connection.reconnect() }?.kind == .interrupted)
+      interrupter.resume()
+      try connection.reconnect()
+      #expect(try connection.run(one)[0].int8(0) == 1)
+      // What ends the use for good is not taken back.
+      interrupter.interrupt()
+      interrupter.resume()
+      #expect(failure { try connection.run(one) }?.kind == .interrupted)
+    }
+
     @Test func `interrupt releases locks`() throws {
       let holder = try Server.connect()
       let waiter = try Server.connect()

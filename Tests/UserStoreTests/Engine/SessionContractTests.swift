@@ -69,6 +69,21 @@ import Testing
     #expect(try subject.read { try $0.user(second)?.name } == "NIX")
   }
 
+  @Test(arguments: Kind.all) func `after an interrupt, a read ends, until it is rolled back`(_ kind: Kind) throws {
+    let subject = try Subject(kind)
+    let id = try subject.addUser()
+    for _ in 0..<2 {
+      try subject.read { session throws in
+        #expect(try session.user(id)?.name == "NIX")
+        session.interrupt()
+        let codes = (0..<2).map { _ in code { try session.user(id) } }
+        #expect(codes == [.closed, .closed])
+      }
+      #expect(try subject.read { try $0.user(id)?.name } == "NIX")
+    }
+    #expect(try subject.addUser() != id)
+  }
+
   @Test(arguments: Kind.shared) func `a read sees one state, and a write its own changes`(_ kind: Kind) throws {
     let subject = try Subject(kind)
     let id = try subject.addUser()

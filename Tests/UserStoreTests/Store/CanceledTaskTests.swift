@@ -109,6 +109,51 @@ import Testing
     }
   }
 
+  @Test func `a read that runs ends when its task is canceled, and its connection can be used again`() async throws {
+    let (store, begun) = (store, Recorder<Void>())
+    // As many as there are connections, so that the last ones would wait for the first.
+    let count = store.engine.readers.limit
+    for round in 1...2 {
+      let reads = (0..<count).map { _ in
+        Task {
+          try await store.read { users in
+            begun.record(())
+            while true { _ = try users.count() }
+          }
+        }
+      }
+      await begun.reached(round * count)
+      for read in reads { read.cancel() }
+      for read in reads { await #expect(throws: CancellationError.self) { try await read.value } }
+      #expect(try await store.count() == 3)
+    }
+  }
+
+  @Test func `what a listener reads is not interrupted, although a canceled read has called it`() async throws {
+    let (store, begun, read) = (store, Recorder<Void>(), Recorder<Int>())
+    let otherFolder = try Folder()
+    // Otherwise, its watcher can be the first to deliver.
+    let other = try otherFolder.open { $0.watchesOtherProcesses = false }
+    let token = other.listeners.bind("counting", to: .everything) { (_: ChangeSet) in
+      guard let count = try? store.count() else { return }
+      read.record(count)
+    }
+    let task = Task {
+      try await store.read { users in
+        // Its listeners are called when this read has ended.
+        try other.write { _ = try $0.add(name: "Zoë") }
+        begun.record(())
+        while true { _ = try users.count() }
+      }
+    }
+    await begun.reached(1)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    await read.reached(1)
+    #expect(read.all == [3])
+    token.dispose()
+  }
+
   @Test func `a huge set is not read on, and what is in memory is`() async throws {
     let store = store
     try await store.write { users in for number in 0..<600 { try users.add(name: "\(number)") } }

@@ -13,11 +13,12 @@ extension API {
     guard let replicas else { return nil }
     let handler: Resource.Handler = { api in { try await api.sync($0, replicas) } }
     return switch route {
-    case "/sync": Resource(route: route, methods: [(.get, .read, handler)])
-    case "/replicas": Resource(route: route, methods: [(.get, .operate, handler)])
+    case "/sync": Resource(route: route, waits: true, methods: [(.get, .read, handler)])
+    case "/replicas": Resource(route: route, waits: true, methods: [(.get, .operate, handler)])
     case "/sync/users", "/sync/changes":
       Resource(
-        route: route, types: ["application/jsonl"], methods: [(.get, .read, handler), (.post, .read, handler)])
+        route: route, types: ["application/jsonl"], waits: true,
+        methods: [(.get, .read, handler), (.post, .read, handler)])
     case "/sync/push":
       Resource(
         route: route, types: ["application/jsonl"],

@@ -18,6 +18,8 @@ struct API: HTTPResponder {
   let bell: Bell
   let turns = Turns(8)
   let pushTurns = Turns(2)
+  let queries: Queries
+  let ownership: SyncService.OwnershipHistory
   let lists = ListMemory()
   let registry: MetricsRegistry
   let settings: Settings
@@ -41,14 +43,16 @@ struct API: HTTPResponder {
     let streamAge: Duration
   }
 
-  struct Resource {
-    typealias Handler = (API) -> (Request) async throws -> Response
+  struct Resource: Sendable {
+    typealias Handler = @Sendable (API) -> @Sendable (Request) async throws -> Response
 
     /// The address without what clients choose in it, for metrics.
     let route: String
     var entry = RequestGuard.Entry.token
     /// The media types of the answers, one of which the client must accept; empty if any will do, or the handler chooses.
     var types = ["application/json"]
+    /// Whether the handler of GET waits for changes, and takes turns itself.
+    var waits = false
     /// What a request needs, and what answers it.
     var methods: [(method: HTTPRequest.Method, need: Access.Need, handler: Handler)]
 
@@ -113,10 +117,15 @@ struct API: HTTPResponder {
         throw wrongMethod(request.method, resource)
       }
       try access.require(need)
-      access = try await access.resolved(in: store)
-      try checkBody(request)
-      if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
-      return try counted(await handler(self)(request), isRequired: method != .get)
+      let answer: @Sendable () async throws -> Response = { [self] in
+        var api = self
+        api.access = try await access.resolved(in: store)
+        try api.checkBody(request)
+        if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
+        return try await handler(api)(request)
+      }
+      if method != .get { return try counted(await answer(), isRequired: true) }
+      return try counted(await resource.waits ? answer() : queries.run(of: access.subject, answer), isRequired: false)
     } catch {
       let problem = try problem(error, request)
       if resource?.isWritten(by: request.method) ?? false { Measured.refusal(problem.code) }

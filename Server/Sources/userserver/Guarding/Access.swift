@@ -147,16 +147,8 @@ struct Access: Sendable {
   /// - Throws: `Ended`, and the errors of `body`.
   func whileValid<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
     guard let end else { return try await body() }
-    return try await withThrowingTaskGroup(of: Result?.self) { group in
-      group.addTask { try await body() }
-      group.addTask {
-        try await end()
-        return nil
-      }
-      defer { group.cancelAll() }
-      guard let result = try await group.next() ?? nil else { throw Ended() }
-      return result
-    }
+    guard let result = try await until(end, body) else { throw Ended() }
+    return result
   }
 }
 

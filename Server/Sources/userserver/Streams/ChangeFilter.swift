@@ -32,9 +32,9 @@ struct ChangeFilter: Sendable {
   }
 
   /// The same with the rights at the place of the log from which it is used.
-  func starting(at cursor: Cursor, in store: UserStore) async throws -> ChangeFilter {
+  func starting(at cursor: Cursor, in ownership: SyncService.OwnershipHistory) async throws -> ChangeFilter {
     var filter = self
-    filter.rights = try await rights.resolved(in: store, at: cursor)
+    filter.rights = try await ownership.access(rights, at: cursor)
     filter.following = filter.rights
     return filter
   }

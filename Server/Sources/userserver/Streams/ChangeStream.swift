@@ -39,7 +39,12 @@ struct ChangeStream: Sendable {
   /// Sends the log after the cursor and later commits; counts the sets, and returns the reason of the end.
   private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
     // Whose the users were there; also after a reset.
-    var (sent, filter) = (ContinuousClock.now, try await filter.starting(at: cursor, in: api.store))
+    var (sent, filter) = (
+      ContinuousClock.now,
+      try await api.queries.run(of: api.access.subject, isLimited: false) { [filter, api] in
+        try await filter.starting(at: cursor, in: api.ownership)
+      }
+    )
     var reason: String?
     try await api.follow(after: cursor, every: clock.interval, in: stream.response) { step in
       switch step {

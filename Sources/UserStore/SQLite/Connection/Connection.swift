@@ -19,6 +19,7 @@ import CUserStoreSQLite
 
   let handle: OpaquePointer
   let busyWait: BusyWait
+  let progress = Progress()
   private let statements: StatementCache
   /// What the hooks have reported since a write began.
   let hooks = HookRecord()
@@ -47,6 +48,7 @@ import CUserStoreSQLite
     self.file = file
     isBorrowed = false
     unsafe hooks.install(on: handle)
+    unsafe progress.install(on: handle)
     unsafe file?.opened(handle, isInterruptible: isInterruptible)
   }
 
@@ -107,6 +109,7 @@ import CUserStoreSQLite
   private func withStatement<Result>(
     _ sql: SQL, _ values: [StoredValue], _ body: (borrowing Statement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    try progress.check()
     let prepared = unsafe try statements.prepared(sql, on: handle)
     let result: Result
     do throws(StoreError) {
@@ -126,6 +129,7 @@ import CUserStoreSQLite
   func query(
     _ sql: SQL, _ values: [StoredValue], while body: (borrowing Statement) -> Bool
   ) throws(StoreError) {
+    try progress.check()
     let prepared = unsafe try statements.take(sql, on: handle)
     // A statement that fails is not kept, but finalized.
     for (index, value) in values.enumerated() { try prepared.statement.bind(value, at: Int32(index + 1)) }
@@ -148,19 +152,10 @@ import CUserStoreSQLite
   func running<Result>(
     while shouldContinue: () -> Bool, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    let result = withoutActuallyEscaping(shouldContinue) { shouldContinue in
-      let context = ProgressContext(shouldContinue)
-      return withExtendedLifetime(context) { () -> Swift.Result<Result, StoreError> in
-        unsafe sqlite3_progress_handler(
-          handle, ProgressContext.instructions,
-          { context in
-            guard let context = unsafe context else { return 0 }
-            let progress = unsafe Unmanaged<ProgressContext>.fromOpaque(context).takeUnretainedValue()
-            return progress.shouldContinue() ? 0 : 1
-          }, Unmanaged.passUnretained(context).toOpaque())
-        defer { unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
-        do throws(StoreError) { return .success(try body()) } catch { return .failure(error) }
-      }
+    let result = withoutActuallyEscaping(shouldContinue) { shouldContinue -> Swift.Result<Result, StoreError> in
+      unsafe progress.install(on: handle, asking: shouldContinue)
+      defer { unsafe progress.install(on: handle) }
+      do throws(StoreError) { return .success(try body()) } catch { return .failure(error) }
     }
     return try result.get()
   }
@@ -344,15 +339,4 @@ import CUserStoreSQLite
     (SQLITE_LIMIT_VARIABLE_NUMBER, Int32(2 * Limits.queryValues + Limits.sortKeys + 2)),
     (SQLITE_LIMIT_WORKER_THREADS, 0),
   ]
-}
-
-/// The callback of SQLite while it runs a long statement.
-private final class ProgressContext {
-  /// The number of SQLite's instructions between two calls: some milliseconds.
-  static let instructions: Int32 = 100_000
-  let shouldContinue: () -> Bool
-
-  init(_ shouldContinue: @escaping () -> Bool) {
-    self.shouldContinue = shouldContinue
-  }
 }

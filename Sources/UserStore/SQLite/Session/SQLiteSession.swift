@@ -199,7 +199,10 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   private static var notWriting: StoreError { StoreError(.transactionEnded, "no transaction writes") }
 
+  func interrupt() { connection.progress.isInterrupted = true }
+
   func rollBack() {
+    connection.progress.isInterrupted = false
     connection.rollBack()
     ahead = nil
     if write != nil { (knownEnd, write, savepoints, knownIndexSet) = (nil, nil, [], nil) }

@@ -37,6 +37,28 @@ import Testing
     #expect(error?.sqlite?.message.contains(message) == true, "\(String(describing: error))")
   }
 
+  @Test(arguments: [false, true]) func `a statement without an end is interrupted`(isAsked: Bool) throws {
+    let connection = try Self.open(nil)
+    let progress = connection.progress
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    var count = 0
+    func run() throws(StoreError) {
+      try connection.rows(endless, to: "count") { _ in
+        count += 1
+        if count == 5_000 { progress.isInterrupted = true }
+      }
+    }
+    // While a closure is asked, too.
+    let end = code {
+      if isAsked { try connection.running(while: { () -> Bool in true }, run) } else { try run() }
+    }
+    #expect(end == .closed && count >= 5_000)
+    let refusal = code { try connection.run(SQL("read", "SELECT 1")) }
+    #expect(refusal == .closed)
+    progress.isInterrupted = false
+    #expect(try connection.text("SELECT 1") == "1")
+  }
+
   @Test func `extensions cannot be loaded`() throws {
     let folder = try Folder()
     let file = try folder.file("a.db")
