@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #ifdef __linux__
 #include <sys/statfs.h>
@@ -15,6 +16,10 @@ uint32_t userstore_file_system(const char *path) {
   return statfs(path, &status) == 0 ? (uint32_t)status.f_type : 0;
 }
 #endif
+
+int userstore_contains(const void *bytes, long count, const void *part, long part_count) {
+  return part_count == 0 || memmem(bytes, (size_t)count, part, (size_t)part_count) != NULL;
+}
 
 static int argument_count;
 static char **arguments;

@@ -137,6 +137,64 @@ import UserStore
     #expect(try await history.access(access, at: store.read { try $0.cursor }).ownedUsers == [])
   }
 
+  @Test func `from each place of the log, somebody sees what was theirs, and nothing else`() async throws {
+    let seed = Seed.base
+    var random = SplitMix64(seed: seed)
+    let store = try UserStore.inMemory()
+    let access = Access(subject: "ann", mayAdd: true, readableUsers: [])
+    let history = SyncService.OwnershipHistory(of: store)
+    let people = ["ann", "bob", "cleo"]
+    let ids = (1...4).map { User.ID(Int64(-$0)) }
+    /// The owners before and after each set, by its end.
+    var (owners, sets) = ([User.ID: String](), [Revision: (before: [User.ID: String], after: [User.ID: String])]())
+    var (places, purged) = ([try await store.read { try $0.cursor }], Set<User.ID>())
+    for turn in 0..<150 {
+      let (id, person) = (ids.randomElement(using: &random)!, people.randomElement(using: &random)!)
+      let (before, choice) = (owners, owners[id] == nil ? 9 : random.next() % 6)
+      try await store.write { users in
+        if choice <= 1 { try users.remove(id) }
+        if choice == 1 || choice == 9 {
+          _ = try users.add([(.name, .text("\(turn)")), (Access.owner, .text(person))], as: id)
+        } else if choice >= 2 {
+          try users.set("note", of: id, to: .text("\(turn)"))
+          // With values of both.
+          if choice <= 3 { try users.set(Access.owner, of: id, to: StoredValue.text(person)) }
+        }
+      }
+      if choice <= 3 || choice == 9 { owners[id] = choice == 0 ? nil : person }
+      if owners[id] == nil, random.oneIn(2) {
+        try await store.purge(id)
+        purged.insert(id)
+      }
+      let cursor = try await store.read { try $0.cursor }
+      sets[cursor.revision] = (before, owners)
+      places.append(cursor)
+      // What is known before a purge is used after it.
+      _ = try await history.access(access, at: places.randomElement(using: &random)!)
+    }
+    for place in places {
+      var (following, cursor) = (try await history.access(access, at: place), place)
+      while case let page = try await store.page(after: cursor), let last = page.last {
+        for set in page {
+          let (after, _) = following.follow(try set.entries)
+          for case .change(let change) in try set.entries {
+            let (shown, origin) = (following.shows(.change(change)), "USERSTORE_SEED=\(seed), \(change)")
+            guard let (before, now) = sets[set.revision] else { continue }
+            let (old, new) = (before[change.user], now[change.user])
+            if shown, !change.isPurged {
+              #expect(old == "ann" || new == "ann", "\(origin)")
+              #expect(change.attribute == Access.owner || old == nil || new == nil || old == new, "\(origin)")
+            } else if old == "ann", new == "ann", !purged.contains(change.user) {
+              Issue.record("not shown: \(origin)")
+            }
+          }
+          following = after
+        }
+        cursor = last.cursor
+      }
+    }
+  }
+
   @Test func `owners are followed in the log`() throws {
     let store = try UserStore.inMemory()
     var access = Access(subject: "ann", mayAdd: true, readableUsers: [])

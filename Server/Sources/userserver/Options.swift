@@ -86,6 +86,12 @@ struct Options: ParsableCommand {
       "How long an answer to a person with a token of --access-key may take to read.", valueName: "time"))
   var queryTimeout = Timespan(argument: "5s")!
 
+  @Option(
+    help: ArgumentHelp(
+      "How many KiB of JSON a user can have after a person with a token of --access-key has written it.",
+      valueName: "KiB"))
+  var maxUserSize = 1_024
+
   @Option(help: ArgumentHelp("How long a stream lasts; its client connects again and continues.", valueName: "time"))
   var streamAge = Timespan(argument: "1h")!
 
@@ -102,6 +108,7 @@ struct Options: ParsableCommand {
       throw ValidationError("--heartbeat must be between 1s and 5m")
     }
     if queryTimeout.duration < .seconds(1) { throw ValidationError("--query-timeout must be 1s or more") }
+    if !(1...(64 << 10)).contains(maxUserSize) { throw ValidationError("--max-user-size must be between 1 and 65536") }
     if streamAge.duration < .seconds(1) { throw ValidationError("--stream-age must be 1s or more") }
     if listen.isEverywhere, host.isEmpty {
       throw ValidationError("--listen \(listen.host) needs --host: the name under which clients reach the server")

@@ -25,6 +25,9 @@ uint32_t userstore_file_system(const char *path);
 /// ENOSYS, ENOTSUP and others if the system or the file system does not support it.
 int userstore_rename_new(const char *path, const char *target);
 
+/// Whether bytes contain others, in time that grows with their sum and not with their product: memmem(3).
+int userstore_contains(const void *bytes, long count, const void *part, long part_count);
+
 /// Names the calling thread, for debuggers and `top -H`.
 void userstore_name_thread(const void *name);
 

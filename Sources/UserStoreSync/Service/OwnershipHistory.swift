@@ -46,7 +46,7 @@ extension SyncService {
           }
           if let page { part.append(page.changes, through: page.next, of: subject) }
           if let now { return now.owning(part.owned(at: cursor)) }
-        } catch let error as StoreError where part.start != cursor && [.diverged, .compacted].contains(error.code) {
+        } catch let error as StoreError where part.end != cursor && [.diverged, .compacted].contains(error.code) {
           // What is known is of another log, or its end was deleted.
           (part, above) = (Part(at: cursor), nil)
         }
@@ -62,9 +62,9 @@ extension SyncService {
 
     private func keep(_ part: Part, of subject: String) {
       known.withLock { known in
-        known[subject] = part
+        known[subject] = part.weight > limit / 4 ? nil : part
         // Rarely: then they are read again.
-        if known.values.reduce(0, { $0 + $1.handovers.count + 100 }) > limit { known = [:] }
+        if known.values.reduce(0, { $0 + $1.weight }) > limit { known = [:] }
       }
     }
   }
@@ -78,6 +78,9 @@ private struct Part {
   private(set) var handovers: [(revision: Int64, user: UserStore.User.ID, wasOwn: Bool)] = []
 
   init(at place: UserStore.Cursor) { (start, end) = (place, place) }
+
+  /// In handovers; what is known of no user takes memory, too.
+  var weight: Int { handovers.count + 100 }
 
   mutating func append(_ changes: [UserStore.Change], through end: UserStore.Cursor, of subject: String) {
     let own = StoredValue.text(subject)

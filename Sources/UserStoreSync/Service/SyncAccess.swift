@@ -26,17 +26,20 @@ extension SyncService {
     public let readableAttributes: Set<AttributeName>?
     /// The attributes that may be written; nil for all.
     public let writableAttributes: Set<AttributeName>?
-    /// The most bytes of JSON that a user can have after somebody with a subject has written it: others read the user, too.
-    public static let userByteLimit = 32 << 20
+    /// The most bytes of JSON that a user can have after somebody with a subject has written it, because others read the user, too; by
+    /// default a mebibyte.
+    public var userByteLimit = 1 << 20
 
-    /// Whether a user is too large to be written by somebody with a subject.
-    public static func isTooLarge(_ user: UserStore.User) -> Bool {
+    /// Whether a user is too large to be written by the subject; never without one.
+    public func isTooLarge(_ user: UserStore.User) -> Bool {
       // A character takes at most six bytes in JSON.
-      user.byteCount > userByteLimit / 6 && user.json.utf8.count > userByteLimit
+      !subject.isEmpty && user.byteCount > userByteLimit / 6 && user.json.utf8.count > userByteLimit
     }
 
     /// The users that the subject owns, since `resolved(in:)`.
     private(set) var ownedUsers: Set<UserStore.User.ID> = []
+    /// The users of whom only the owner is shown, because the set that was followed last hands them over.
+    private var handedOverUsers: Set<UserStore.User.ID> = []
     /// Users that are hidden under a grant with this name.
     private let hidden: (users: Set<UserStore.User.ID>, grant: String)?
 
@@ -110,9 +113,14 @@ extension SyncService {
     /// Whether a change or an event may be read; an event about no user only with all users.
     public func shows(_ entry: UserStore.Entry) -> Bool {
       switch entry {
-      case .change(let change): may(.read, change.user) && may(.read, change.attribute)
-      case .event(let event): event.user.map { may(.read, $0) } ?? readsAllUsers
+      case .change(let change): shows(change.user, change.attribute)
+      case .event(let event): event.user.map { may(.read, $0) && !handedOverUsers.contains($0) } ?? readsAllUsers
       }
+    }
+
+    /// Whether a change of a user's attribute may be read.
+    public func shows(_ user: UserStore.User.ID, _ attribute: AttributeName) -> Bool {
+      may(.read, user) && may(.read, attribute) && (attribute == Self.owner || !handedOverUsers.contains(user))
     }
 
     /// The user without what may not be read; nil if the user may not be read.
@@ -172,6 +180,18 @@ extension SyncService.Access {
     return access
   }
 
+  /// The access with a user, if the subject owns it now.
+  ///
+  /// - Throws: The codes that every read can throw.
+  public func resolved<Mode>(
+    in transaction: inout UserStore.Transaction<Mode>, about user: UserStore.User.ID
+  ) throws(StoreError) -> Self {
+    var access = self
+    access.ownedUsers = []
+    if ownsUsers, try transaction.storedValue(Self.owner, of: user) == .text(subject) { access.ownedUsers = [user] }
+    return access
+  }
+
   /// The access with users that the subject has owned, and without those that it has not.
   func owning(_ users: [UserStore.User.ID: Bool]) -> Self {
     var access = self
@@ -199,21 +219,67 @@ extension SyncService.Access {
 
   /// Follows the log: takes over what a set says about owners, before its entries are shown.
   ///
-  /// A user who is removed, or handed over, is still shown in this set.
+  /// A user who is added or removed in the set is shown in it. Of one who is handed over, only the owner is: the rest may be what the
+  /// one before, or the next one, is not to see.
   ///
+  /// - Parameter entries: Those of the set, in its order; at least the owners of users, and the names of those that are added or removed.
   /// - Returns: The access after the set; and whether a user was handed over, whose earlier changes the subject has not seen.
   public mutating func follow(_ entries: some Sequence<UserStore.Entry>) -> (after: Self, isHandedOver: Bool) {
     guard ownsUsers else { return (self, false) }
-    var (after, isHandedOver, added) = (self, false, Set<UserStore.User.ID>())
-    for case .change(let change) in entries {
-      if change.attribute == .name, change.kind == .added { added.insert(change.user) }
-      guard change.attribute == Self.owner else { continue }
-      let (was, isOwn) = (change.old == .text(subject), change.new == .text(subject))
-      if was { after.ownedUsers.remove(change.user) }
-      if isOwn { after.ownedUsers.insert(change.user) }
-      if was || isOwn { ownedUsers.insert(change.user) }
-      isHandedOver = isHandedOver || was != isOwn && change.kind == .updated && !added.contains(change.user)
+    var turns: [UserStore.User.ID: OwnerTurn] = [:]
+    for case .change(let change) in entries where change.attribute == .name || change.attribute == Self.owner {
+      if change.attribute == .name, change.kind == .updated { continue }
+      turns[change.user, default: OwnerTurn(wasOwn: ownedUsers.contains(change.user))].take(change, of: subject)
+    }
+    var (after, isHandedOver) = (self, false)
+    handedOverUsers = []
+    after.handedOverUsers = []
+    for (user, turn) in turns {
+      if turn.isOwn { after.ownedUsers.insert(user) } else { after.ownedUsers.remove(user) }
+      if turn.wasOwn || turn.isOwn { ownedUsers.insert(user) }
+      if turn.hidesValues { handedOverUsers.insert(user) }
+      isHandedOver = isHandedOver || turn.hidesValues || turn.wasOwn != turn.isOwn && !turn.isAdded && !turn.isRemoved
     }
     return (after, isHandedOver)
+  }
+
+  /// The access before a set, from the access after it.
+  public func before(_ entries: some Sequence<UserStore.Entry>) -> Self {
+    var (users, own) = ([UserStore.User.ID: Bool](), StoredValue.text(subject))
+    for case .change(let change) in entries where change.attribute == Self.owner && users[change.user] == nil {
+      users[change.user] = change.old == own
+    }
+    return ownsUsers ? owning(users) : self
+  }
+}
+
+/// What a set says about the owner of a user.
+private struct OwnerTurn {
+  /// Before the set, and so far.
+  private(set) var (wasOwn, isOwn): (Bool, Bool)
+  private(set) var (isAdded, isRemoved) = (false, false)
+  private var isHandedOver = false
+
+  init(wasOwn: Bool) { (self.wasOwn, isOwn) = (wasOwn, wasOwn) }
+
+  mutating func take(_ change: UserStore.Change, of subject: String) {
+    if change.attribute == .name {
+      if change.kind == .added { isAdded = true } else { isRemoved = true }
+      return
+    }
+    // What a purge has left names nobody: then the user is not own any more.
+    let (old, new) = (change.old == .text(subject), change.new == .text(subject))
+    // The first owner of a user that is added is set after its addition.
+    if !isAdded {
+      wasOwn = wasOwn || old
+      isHandedOver = isHandedOver || change.kind == .updated && old != new
+    }
+    isOwn = new
+  }
+
+  /// Whether the set has values of the one who is not the owner: unless it only adds the user, or only removes it.
+  var hidesValues: Bool {
+    if isAdded, !isRemoved { return false }
+    return isHandedOver || isAdded && wasOwn != isOwn
   }
 }

@@ -93,7 +93,7 @@ extension SyncService {
         var hasChanged = false
         for row in rows where try perform(row, &further, in: &transaction) { hasChanged = true }
         if !hasChanged { return }
-        if !further.subject.isEmpty { try requireSizes(of: rows, in: &transaction) }
+        try requireSizes(of: rows, further, in: &transaction)
         let session = try transaction.session
         try session.append(.pushed(set.nonce))
         // Who it is was verified; what the set says was not.
@@ -111,14 +111,17 @@ extension SyncService {
   private static let sizeInterval = 1 << 16
 
   /// Refuses users that would be too large for others to read.
-  private static func requireSizes(of rows: [OwnRow], in transaction: inout WriteTransaction) throws {
+  private static func requireSizes(
+    of rows: [OwnRow], _ access: Access, in transaction: inout WriteTransaction
+  ) throws {
+    if access.subject.isEmpty { return }
     var changed: [Int64: Int] = [:]
     for case .set(let id, let attribute, let value) in rows {
       changed[id, default: 0] += value.byteCount + attribute.text.utf8.count
     }
     for (id, bytes) in changed where Int.random(in: 0..<sizeInterval) < bytes {
-      guard let user = try transaction.user(User.ID(id)), Access.isTooLarge(user) else { continue }
-      throw Refusal(.invalid, "user \(id) would have more than \(Access.userByteLimit >> 20) MiB of JSON")
+      guard let user = try transaction.user(User.ID(id)), access.isTooLarge(user) else { continue }
+      throw Refusal(.invalid, "user \(id) would have more than \(access.userByteLimit >> 10) KiB of JSON")
     }
   }
 

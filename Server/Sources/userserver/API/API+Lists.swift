@@ -15,7 +15,7 @@ extension API {
     let query = try access.limited(text.query(.parameters))
     let clock = try clock(parameters)
     // Its rows are shared by all who ask for the same.
-    let (counted, permit) = (lists.rows(of: query), try memory.permit(0, for: ""))
+    let (counted, permit) = (lists.rows(of: query), try memory.permit(0, for: access.subject))
     let head = try await store.read { [access] users in
       try access.check(text, in: &users)
       if !counted.areCounted {

@@ -92,7 +92,11 @@ extension API {
     // Before the database is asked, so that the time of the answer tells nothing either.
     guard access.rights.may(.read, id) else { throw Self.noUser(id) }
     let (text, tag) = try await store.read { [access, bodyPermit] users in
-      guard let user = try users.user(id).flatMap({ access.rights.shown($0) }) else { throw Self.noUser(id) }
+      // In the same state: it may have been handed over.
+      let access = try access.resolved(in: &users, about: id)
+      guard access.rights.may(.read, id), let user = try users.user(id).flatMap({ access.rights.shown($0) }) else {
+        throw Self.noUser(id)
+      }
       try bodyPermit?.grow(by: user.byteCount)
       let text = user.json
       return (text, ETag(of: text))

@@ -45,8 +45,8 @@ extension API {
     // A push waits for the writer, for which feeds must not wait.
     let turns = request.uri.path == "/sync/push" ? pushTurns : turns
     let turn: SyncService.Turn = { read in
-      try await turns.take()
-      defer { turns.giveBack() }
+      try await turns.take(for: access.subject)
+      defer { turns.giveBack(from: access.subject) }
       let answerCount = try await read()
       // Before the end of the turn.
       try bodyPermit?.resize(to: byteCount + answerCount)

@@ -112,23 +112,44 @@ extension API {
       throw Problem(.notFound, "revisionNotFound", "\"\(text.prefix(40))\" is not a revision")
     }
     let revision = UserStore.Revision(rawValue: number)
-    let written = try await write(request, origin: "undo") { api, users in
-      try api.undo(revision, in: &users)
+    let past = try await rights(at: revision)
+    let written = try await write(request, origin: "undo") { [past] api, users in
+      try api.undo(revision, as: past, in: &users)
       return nil
     }
     return try await answer(written, with: [("undone", "\(revision)")])
   }
 
-  /// Undoes a change set, all of which the client may read and write.
+  /// The rights at the end of a set: what somebody else has written stays hidden from the owner after.
+  private func rights(at revision: UserStore.Revision) async throws -> SyncService.Access {
+    guard access.rights.ownsUsers, let end = try await store.read({ try $0.cursor(at: revision) }) else {
+      return access.rights
+    }
+    return try await ownership.access(access.rights, at: end)
+  }
+
+  /// Undoes a change set, all of which the client may write, and could read with the rights at its end, which are `past`.
   ///
   /// For a client that may read only a part of it, or nothing, there is no such set.
-  private func undo(_ revision: UserStore.Revision, in users: inout UserStore.WriteTransaction) throws {
-    var refusal: Problem?
+  private func undo(
+    _ revision: UserStore.Revision, as past: SyncService.Access, in users: inout UserStore.WriteTransaction
+  ) throws {
+    var (refusal, owners, seen) = (Problem?.none, [UserStore.Entry](), [User.ID: Set<AttributeName>]())
+    /// Called when all changes are known; what was undone meanwhile is rolled back.
+    func requireReading() throws(Problem) {
+      var past = past.before(owners.reversed())
+      _ = past.follow(owners.reversed())
+      for (user, attributes) in seen where !attributes.allSatisfy({ past.shows(user, $0) }) {
+        throw Self.noSet(revision)
+      }
+    }
     // The own users who would lose their owner, and were not added in the set: with an addition, the owner is undone.
     var (released, changed) = (Set<User.ID>(), Set<User.ID>())
     do {
       try users.undo(revision) { change in
         guard access.rights.shows(.change(change)) else { throw Self.noSet(revision) }
+        if [.name, SyncService.Access.owner].contains(change.attribute) { owners.append(.change(change)) }
+        seen[change.user, default: []].insert(change.attribute)
         do throws(Problem) {
           try access.requireWriting(change.user)
           if !access.subject.isEmpty { changed.insert(change.user) }
@@ -146,10 +167,12 @@ extension API {
         } catch { refusal = refusal ?? error }
       }
     } catch let error as StoreError {
+      try requireReading()
       // The reason would tell where hidden sets end.
       if [.revisionNotFound, .compacted].contains(error.code), !access.rights.readsAll { throw Self.noSet(revision) }
       throw refusal ?? error
     }
+    try requireReading()
     if let refusal { throw refusal }
     for id in changed { if let user = try users.user(id) { try requireSize(of: user) } }
     if !released.isEmpty { try access.require(.write, SyncService.Access.owner) }
@@ -165,7 +188,8 @@ extension API {
     let body = try await writtenBody(request)
     let (name, payload, user) = try Self.event(body)
     if user == nil { try access.requireWritingAllUsers() }
-    let written = try await write(request, body, about: user) { _, users in
+    let api = if let user { try await resolved(about: user) } else { self }
+    let written = try await api.write(request, body, about: user) { _, users in
       try users.post(name, payload, about: user)
       return nil
     }
@@ -292,7 +316,7 @@ extension API {
     if let user, key == nil { try access.requireWriting(user) }
     let result: WriteResult = try await store.write(origin: origin) { users in
       if let known = try key?.outcome(in: &users) { return .known(known) }
-      let api = try resolved(in: &users)
+      let api = try resolved(in: &users, about: user)
       if let user { try api.access.requireWriting(user) }
       let changed = try change(api, &users)
       let user = try api.written(changed, in: &users)
@@ -306,7 +330,7 @@ extension API {
     case .known(let outcome):
       let revision = UserStore.Revision(rawValue: outcome.revision)
       let user = try await store.read { users in
-        let api = try resolved(in: &users)
+        let api = try resolved(in: &users, about: outcome.user.map { User.ID($0) })
         return try outcome.user.map { try api.past(User.ID($0), at: revision, in: &users) }
       }
       return Written(user: user, revision: revision, isUnchanged: outcome.isUnchanged)
@@ -341,9 +365,9 @@ extension API {
 
   /// - Throws: `tooLarge` for a user that others could not read.
   private func requireSize(of user: User) throws(Problem) {
-    guard !access.subject.isEmpty, SyncService.Access.isTooLarge(user) else { return }
-    let limit = SyncService.Access.userByteLimit >> 20
-    throw Problem(.contentTooLarge, "tooLarge", "user \(user.id) would have more than \(limit) MiB of JSON")
+    guard access.rights.isTooLarge(user) else { return }
+    throw Problem(
+      .contentTooLarge, "tooLarge", "user \(user.id) would have more than \(access.userByteLimit >> 10) KiB of JSON")
   }
 
   /// The user for an answer, which replaces the body in memory: that has been read.

@@ -16,8 +16,8 @@ struct API: HTTPResponder {
   let streams: Budget
   let memory: Budget
   let bell: Bell
-  let turns = Turns(8)
-  let pushTurns = Turns(2)
+  let turns = Turns(8, share: 1)
+  let pushTurns = Turns(2, share: 1)
   let queries: Queries
   let ownership: SyncService.OwnershipHistory
   let lists = ListMemory()
@@ -41,6 +41,8 @@ struct API: HTTPResponder {
     let isReadOnly: Bool
     let heartbeat: Duration
     let streamAge: Duration
+    /// The bytes of JSON that a user can have after a person has written it.
+    let userByteLimit: Int
   }
 
   struct Resource: Sendable {
@@ -53,6 +55,8 @@ struct API: HTTPResponder {
     var types = ["application/json"]
     /// Whether the handler of GET waits for changes, and takes turns itself.
     var waits = false
+    /// The user that the address names, whose owner is looked up.
+    var user: User.ID?
     /// What a request needs, and what answers it.
     var methods: [(method: HTTPRequest.Method, need: Access.Need, handler: Handler)]
 
@@ -95,9 +99,18 @@ struct API: HTTPResponder {
   }
 
   /// The same with the rights that the client has in a transaction: while a body arrives slowly, users may be handed over.
-  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>) throws -> API {
+  ///
+  /// They are those about one user; without one, about all.
+  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>, about user: User.ID?) throws -> API {
     var api = self
-    api.access = try access.resolved(in: &users)
+    api.access = try access.resolved(in: &users, about: user)
+    return api
+  }
+
+  /// The same with the rights about one user.
+  func resolved(about user: User.ID) async throws -> API {
+    var api = self
+    api.access = try await access.resolved(in: store, about: user)
     return api
   }
 
@@ -110,6 +123,7 @@ struct API: HTTPResponder {
         throw error
       }
       try rate.count(access.subject)
+      access.userByteLimit = settings.userByteLimit
       bodyPermit = try memory.permit(0, for: access.subject)
       guard let resource else { throw Problem(.notFound, "notFound", "there is nothing at this address") }
       let method = request.method == .head ? .get : request.method
@@ -118,14 +132,14 @@ struct API: HTTPResponder {
       }
       try access.require(need)
       let answer: @Sendable () async throws -> Response = { [self] in
-        var api = self
-        api.access = try await access.resolved(in: store)
+        let api = if let user = resource.user { try await resolved(about: user) } else { self }
         try api.checkBody(request)
         if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
         return try await handler(api)(request)
       }
       if method != .get { return try counted(await answer(), isRequired: true) }
-      return try counted(await resource.waits ? answer() : queries.run(of: access.subject, answer), isRequired: false)
+      if resource.waits { return try counted(await answer(), isRequired: false) }
+      return try counted(await queries.run(of: access.subject, for: channel, answer), isRequired: false)
     } catch {
       let problem = try problem(error, request)
       if resource?.isWritten(by: request.method) ?? false { Measured.refusal(problem.code) }
@@ -176,7 +190,7 @@ struct API: HTTPResponder {
 
   private func user(_ id: String) -> Resource {
     Resource(
-      route: "/users/{id}",
+      route: "/users/{id}", user: Int64(canonical: id).map { User.ID($0) },
       methods: [
         (.get, .read, { api in { try await api.user(id, $0) } }),
         (.put, .write, { api in { try await api.put(id, $0) } }),

@@ -15,7 +15,7 @@ struct Access: Sendable {
     case operate
   }
 
-  /// What may be read and written; with the users that the token's holder owns since `resolved(in:)`.
+  /// What may be read and written; with users that the token's holder owns since `resolved`.
   private(set) var rights: SyncService.Access
   private let granted: Set<Need>
   /// Returns when the token ends; nil for the single token, which does not.
@@ -69,19 +69,27 @@ struct Access: Sendable {
     }
   }
 
-  /// The access with the users that the token's holder owns now.
-  func resolved(in store: UserStore) async throws -> Access {
-    guard rights.ownsUsers else { return self }
+  /// The access with a user, if the token's holder owns it now.
+  func resolved(in store: UserStore, about user: User.ID) async throws -> Access {
+    // The database is not asked about a user that cannot be own, nor about one that may be written anyway.
+    if !rights.ownsUsers || rights.may(.write, user) { return self }
+    return try await store.read { users in try resolved(in: &users, about: user) }
+  }
+
+  /// The same in a transaction, which has what others have written meanwhile; without a user, with all that the holder owns.
+  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>, about user: User.ID?) throws -> Access {
     var access = self
-    access.rights = try await store.read { [rights] in try rights.resolved(in: &$0) }
+    if let user {
+      access.rights = try rights.resolved(in: &users, about: user)
+    } else {
+      access.rights = try rights.resolved(in: &users)
+    }
     return access
   }
 
-  /// The same in a transaction, which has what others have written meanwhile.
-  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>) throws -> Access {
-    var access = self
-    access.rights = try rights.resolved(in: &users)
-    return access
+  var userByteLimit: Int {
+    get { rights.userByteLimit }
+    set { rights.userByteLimit = newValue }
   }
 
   /// - Throws: `userNotFound` if the user may not be read, whether there is one or not; `forbidden` if it may not be written.
@@ -116,6 +124,10 @@ struct Access: Sendable {
   ///
   /// - Throws: `forbidden` if it asks for an attribute that may not be read: the order, or the number, of users would tell the values.
   func limited(_ query: UserStore.Query) throws(Problem) -> UserStore.Query {
+    // All that a query searches in is kept in memory until it ends, once for each search; and lists search after each change.
+    if !subject.isEmpty, query.where.searchCount > Self.searchLimit {
+      throw .badRequest("a person's query can search in \(Self.searchLimit) texts at most", parameter: "where")
+    }
     if rights.readsAll { return query }
     for attribute in query.where.attributes.union(query.sortedBy.map(\.attribute)).sorted() where attribute != "id" {
       try require(.read, attribute)
@@ -127,6 +139,8 @@ struct Access: Sendable {
     }
     return query
   }
+
+  private static let searchLimit = 10
 
   /// Notices mistyped attributes, of which no user has one: only if all may be read, because it would tell whether another user has it.
   func check(_ text: QueryText, in users: inout UserStore.ReadTransaction) throws {

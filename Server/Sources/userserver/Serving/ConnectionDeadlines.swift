@@ -33,6 +33,8 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   /// The number of requests whose responses have not ended.
   private var pending = 0
   private var isLast = false
+  /// Whether the client sends no more, as one that has gone.
+  private(set) var isInputClosed = false
   private var written = 0
   private var received = 0
   private var checksWithoutProgress = 0
@@ -51,6 +53,11 @@ final class ConnectionDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
   func channelInactive(context: ChannelHandlerContext) {
     end()
     context.fireChannelInactive()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if let event = event as? ChannelEvent, event == .inputClosed { isInputClosed = true }
+    context.fireUserInboundEventTriggered(event)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { end() }

@@ -1,38 +1,47 @@
-import Hummingbird
-import Synchronization
+import HTTPTypes
+import NIOCore
 
 /// Lets each person read one answer at a time, for a limited time: the store can do only a few long queries at once.
-final class Queries: Sendable {
-  private struct Person {
-    let turns = Turns(1)
-    /// How many requests read, or wait for their turn.
-    var count = 0
-  }
-
+struct Queries: Sendable {
   let limit: Duration
-  private let people = Mutex<[String: Person]>([:])
+  private let turns = Turns(.max, share: 1)
   /// How many requests of a person can wait: each has a connection, which others need.
   private static let waitingLimit = 32
 
   init(limit: Duration) { self.limit = limit }
 
-  /// Does `body`, which reads, when the person's requests before have read, and cancels it at the limit.
+  /// Does `body`, which reads, when the person's requests before have read, and cancels it at the limit, or when the client has gone.
   ///
   /// - Parameters:
   ///   - subject: The person; the holder of the server's own token, whose subject is empty, has no limits.
-  ///   - isLimited: Whether the limits hold; otherwise only the turn.
+  ///   - channel: The client's connection.
   ///   - body: Reads; cancellation interrupts it (`UserStore.read`).
   /// - Returns: The result of `body`.
   /// - Throws: `tooManyQueries`, `tooSlow`, `CancellationError`, and the errors of `body`.
   func run<Result: Sendable>(
-    of subject: String, isLimited: Bool = true, _ body: @escaping @Sendable () async throws -> Result
+    of subject: String, for channel: (any Channel)?, _ body: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
     if subject.isEmpty { return try await body() }
-    let turns = try enter(subject, isLimited)
-    defer { leave(subject) }
-    try await turns.take()
-    defer { turns.giveBack() }
-    guard isLimited else { return try await body() }
+    let result = try await until({ try await Self.end(of: channel) }) {
+      try await turns.take(for: subject, waiting: Self.waitingLimit)
+      defer { turns.giveBack(from: subject) }
+      return try await limited(body)
+    }
+    guard let result else { throw CancellationError() }
+    return result
+  }
+
+  /// Does `body`, which reads in short steps, in the person's turn.
+  func inTurn<Result>(of subject: String, _ body: () async throws -> Result) async throws -> Result {
+    if subject.isEmpty { return try await body() }
+    try await turns.take(for: subject)
+    defer { turns.giveBack(from: subject) }
+    return try await body()
+  }
+
+  private func limited<Result: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
     let result = try await until({ [limit] in try await Task.sleep(for: limit) }, body)
     if let result { return result }
     throw Problem(
@@ -40,22 +49,19 @@ final class Queries: Sendable {
       hint: "ask for less at once, or with fewer conditions")
   }
 
-  private func enter(_ subject: String, _ isLimited: Bool) throws(Problem) -> Turns {
-    let turns: Turns? = people.withLock { people in
-      if isLimited, people[subject, default: Person()].count > Self.waitingLimit { return nil }
-      people[subject, default: Person()].count += 1
-      return people[subject]?.turns
-    }
-    if let turns { return turns }
-    throw Problem(
-      .tooManyRequests, "tooManyQueries", "\(Self.waitingLimit) of your requests wait for their answers", retryAfter: 1)
+  /// Returns when a client has gone.
+  ///
+  /// Polled: a callback for each request would stay with the connection until its end.
+  ///
+  /// - Throws: `CancellationError`.
+  private static func end(of channel: (any Channel)?) async throws {
+    repeat { try await Task.sleep(for: .milliseconds(250)) } while try await isOpen(channel)
   }
 
-  private func leave(_ subject: String) {
-    people.withLock { people in
-      people[subject]?.count -= 1
-      if people[subject]?.count == 0 { people[subject] = nil }
-    }
+  private static func isOpen(_ channel: (any Channel)?) async throws -> Bool {
+    guard let channel else { return true }
+    if !channel.isActive { return false }
+    return try await channel.pipeline.handler(type: ConnectionDeadlines.self).map { !$0.isInputClosed }.get()
   }
 }
 

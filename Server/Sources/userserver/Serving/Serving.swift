@@ -33,6 +33,7 @@ struct Serving {
       case .postgres(let url): try open(url: url)
       }
     let replicas = try replicas(of: store, name)
+    if accessKeys != nil, !options.readOnly { await addOwnerIndex(to: store) }
     let shutdown = ShutdownTrigger()
     let requestGuard = RequestGuard(token: token, keys: accessKeys, allowedOrigins: options.allowOrigin)
     let (memory, bell) = (Budget.memory(mebibytes: options.maxMemory), Bell())
@@ -45,7 +46,7 @@ struct Serving {
       registry: registry,
       settings: API.Settings(
         database: name, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
-        streamAge: options.streamAge.duration),
+        streamAge: options.streamAge.duration, userByteLimit: options.maxUserSize << 10),
       logger: Self.logger,
       onReplaced: {
         shutdown.trigger(because: Failure(1, "\(name) was moved, deleted, or replaced", hint: "start again"))
@@ -135,6 +136,14 @@ struct Serving {
       case .schemaTooOld: throw Failure(65, message, hint: error.hint ?? "ask its owner to run usertool init")
       default: throw Failure(1, message, hint: error.hint)
       }
+    }
+  }
+
+  /// Adds the index by which the users of a person are found.
+  private func addOwnerIndex(to store: UserStore) async {
+    do { try await store.addIndex(on: SyncService.Access.owner) } catch {
+      StandardError.write("userserver: warning: there is no index of \(SyncService.Access.owner): \(error)")
+      StandardError.write("hint: without it, the users of a person are looked for among all")
     }
   }
 

@@ -44,18 +44,35 @@ struct ChangeFilter: Sendable {
     // A part of the same set has its rights.
     guard following.ownsUsers, taken != set.cursor else { return }
     taken = set.cursor
-    let own = StoredValue.text(following.subject)
-    var entries: [UserStore.Entry] = []
+    rights = following
+    (following, _) = rights.follow(try await Self.owners(in: set, of: rights))
+  }
+
+  /// The entries of a set that say to whom own users belong.
+  private static func owners(
+    in set: UserStore.ChangeSet, of rights: SyncService.Access
+  ) async throws -> [UserStore.Entry] {
+    let own = StoredValue.text(rights.subject)
+    var users: Set<User.ID> = []
     try await set.iterateEntries { entry in
       if case .change(let change) = entry, change.attribute == SyncService.Access.owner,
-        change.old == own || change.new == own
+        change.old == own || change.new == own || rights.may(.read, change.user)
+      {
+        users.insert(change.user)
+      }
+      return true
+    }
+    var entries: [UserStore.Entry] = []
+    if users.isEmpty { return entries }
+    try await set.iterateEntries { entry in
+      if case .change(let change) = entry, [.name, SyncService.Access.owner].contains(change.attribute),
+        users.contains(change.user)
       {
         entries.append(entry)
       }
       return true
     }
-    rights = following
-    (following, _) = rights.follow(entries)
+    return entries
   }
 
   func accepts(_ entry: UserStore.Entry) -> Bool {

@@ -39,12 +39,10 @@ struct ChangeStream: Sendable {
   /// Sends the log after the cursor and later commits; counts the sets, and returns the reason of the end.
   private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
     // Whose the users were there; also after a reset.
-    var (sent, filter) = (
-      ContinuousClock.now,
-      try await api.queries.run(of: api.access.subject, isLimited: false) { [filter, api] in
-        try await filter.starting(at: cursor, in: api.ownership)
-      }
-    )
+    let starting = try await api.queries.inTurn(of: api.access.subject) {
+      try await self.filter.starting(at: cursor, in: api.ownership)
+    }
+    var (sent, filter) = (ContinuousClock.now, starting)
     var reason: String?
     try await api.follow(after: cursor, every: clock.interval, in: stream.response) { step in
       switch step {

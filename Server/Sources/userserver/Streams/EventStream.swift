@@ -85,7 +85,7 @@ extension API {
     let memory = try memory.permit(0, for: access.subject)
     let responseBody = ResponseBody { [access, channel, turns] writer in
       let response = ResponseStream(writer, to: channel)
-      let live = LiveResponse(response, memory, turns)
+      let live = LiveResponse(response, memory, turns, of: access.subject)
       // Otherwise Hummingbird does not cancel a response when its client closes the connection (its issue 618).
       do {
         try await request.body.consumeWithCancellationOnInboundClose { _ in

@@ -7,12 +7,13 @@ final class LiveResponse: @unchecked Sendable {
   private let response: ResponseStream
   private let permit: Budget.Permit
   private let turns: Turns
+  private let subject: String
   private var hasTurn = false
   /// The texts that count and are not yet sent.
   private var texts: [String] = []
 
-  init(_ response: ResponseStream, _ permit: Budget.Permit, _ turns: Turns) {
-    (self.response, self.permit, self.turns) = (response, permit, turns)
+  init(_ response: ResponseStream, _ permit: Budget.Permit, _ turns: Turns, of subject: String) {
+    (self.response, self.permit, self.turns, self.subject) = (response, permit, turns, subject)
   }
 
   /// Waits for a turn, calls `body`, which reads and renders, and then sends the texts that `body` has written.
@@ -51,12 +52,12 @@ final class LiveResponse: @unchecked Sendable {
   }
 
   private func takeTurn() async throws {
-    try await turns.take()
+    try await turns.take(for: subject)
     hasTurn = true
   }
 
   private func giveTurnBack() {
-    if hasTurn { turns.giveBack() }
+    if hasTurn { turns.giveBack(from: subject) }
     hasTurn = false
   }
 }

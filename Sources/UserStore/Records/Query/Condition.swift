@@ -103,6 +103,9 @@ extension UserStore {
     /// The attributes that the condition mentions, with `id` for the identifier.
     public var attributes: Set<AttributeName> { Set(node.attributes) }
 
+    /// The number of comparisons that search in a text: each of them reads all of a value.
+    public var searchCount: Int { node.searchCount }
+
     /// Returns the condition that both conditions are true.
     public static func && (left: Condition, right: Condition) -> Condition {
       Condition(.all(left.node.parts(of: .all) + right.node.parts(of: .all)), of: [left, right])
@@ -137,6 +140,15 @@ extension UserStore.Condition.Node {
     case .all(let parts), .any(let parts): parts.flatMap(\.attributes)
     case .not(let part): part.attributes
     case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
+    }
+  }
+
+  var searchCount: Int {
+    switch self {
+    case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.searchCount }
+    case .not(let part): part.searchCount
+    case .comparison(_, .contains, _), .comparison(_, .containsIgnoringCase, _): 1
+    case .comparison, .isOneOf, .exists: 0
     }
   }
 

@@ -75,20 +75,35 @@ extension StoredValue {
 extension [UInt8] {
   /// Whether the text is somewhere in the bytes, each letter in either case.
   fileprivate func contains(_ text: CaselessText) -> Bool {
-    let characters = text.characters.map { forms in forms.map { Array($0.utf8) } }
-    return (startIndex...endIndex).contains { start in
-      var rest = self[start...]
-      return characters.allSatisfy { forms in
-        guard let form = forms.first(where: { rest.starts(with: $0) }) else { return false }
-        rest = rest.dropFirst(form.count)
-        return true
-      }
-    }
+    lowercased(text.letters).containsBytes(Array(text.lowercase.utf8))
   }
 
-  fileprivate func containsBytes(_ part: [UInt8]) -> Bool {
-    if part.isEmpty { return true }
-    guard part.count <= count else { return false }
-    return (0...count - part.count).contains { self[$0...].starts(with: part) }
+  /// The bytes with some letters in lower case.
+  ///
+  /// Each letter has its own two forms, so no other text becomes equal.
+  private func lowercased(_ letters: [(upper: Unicode.Scalar, lower: Unicode.Scalar)]) -> [UInt8] {
+    var ascii = [UInt8](0...255)
+    var others: [UInt8: [(upper: [UInt8], lower: [UInt8])]] = [:]
+    for letter in letters {
+      let (upper, lower) = (Array(String(letter.upper).utf8), Array(String(letter.lower).utf8))
+      if upper.count == 1, lower.count == 1 {
+        ascii[Int(upper[0])] = lower[0]
+      } else {
+        others[upper[0], default: []].append((upper, lower))
+      }
+    }
+    if others.isEmpty { return map { ascii[Int($0)] } }
+    var (bytes, index) = ([UInt8](), startIndex)
+    bytes.reserveCapacity(count)
+    while index < endIndex {
+      if let forms = others[self[index]], let form = forms.first(where: { self[index...].starts(with: $0.upper) }) {
+        bytes += form.lower
+        index += form.upper.count
+      } else {
+        bytes.append(ascii[Int(self[index])])
+        index += 1
+      }
+    }
+    return bytes
   }
 }
