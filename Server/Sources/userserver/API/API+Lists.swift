@@ -14,6 +14,7 @@ extension API {
     let text = try parameters.query()
     let query = try access.limited(text.query(.parameters))
     let clock = try clock(parameters)
+    let searches = try searches.permit(query.where.searchCount, for: access.subject)
     // Its rows are shared by all who ask for the same.
     let (counted, permit) = (lists.rows(of: query), try memory.permit(0, for: access.subject))
     let head = try await store.read { [access] users in
@@ -30,7 +31,8 @@ extension API {
       }
       return try users.cursor
     }
-    let stream = ListStream(api: self, rows: try await store.list(query), counted: counted, head: head, clock: clock)
+    let stream = ListStream(
+      api: self, rows: try await store.list(query), counted: counted, searches: searches, head: head, clock: clock)
     return try eventStream(request) { try await stream.run($0) }
   }
 }
@@ -40,6 +42,7 @@ private struct ListStream: Sendable {
   let api: API
   let rows: Listenable<UserStore.Rows>
   let counted: ListMemory.Rows
+  let searches: Budget.Permit
   let head: Cursor
   let clock: StreamClock
 

@@ -329,9 +329,8 @@ extension API {
     case .new(let written): return written
     case .known(let outcome):
       let revision = UserStore.Revision(rawValue: outcome.revision)
-      let user = try await store.read { users in
-        let api = try resolved(in: &users, about: outcome.user.map { User.ID($0) })
-        return try outcome.user.map { try api.past(User.ID($0), at: revision, in: &users) }
+      let user = try await queries.run(of: access.subject, for: channel) { [self] in
+        try await store.read { users in try past(outcome.user, at: revision, in: &users) }
       }
       return Written(user: user, revision: revision, isUnchanged: outcome.isUnchanged)
     }
@@ -341,8 +340,10 @@ extension API {
   ///
   /// - Throws: `answerForgotten` if the log does not tell that, or the client may not read the user any more.
   private func past(
-    _ id: User.ID, at revision: UserStore.Revision, in users: inout UserStore.ReadTransaction
-  ) throws -> User {
+    _ id: Int64?, at revision: UserStore.Revision, in users: inout UserStore.ReadTransaction
+  ) throws -> User? {
+    guard let id = id.map({ User.ID($0) }) else { return nil }
+    let access = try access.resolved(in: &users, about: id)
     do {
       let distance = try users.cursor.revision.rawValue - revision.rawValue
       if distance <= IdempotencyKey.longestWay, access.rights.may(.read, id) {

@@ -19,6 +19,7 @@ struct API: HTTPResponder {
   let turns = Turns(8, share: 1)
   let pushTurns = Turns(2, share: 1)
   let queries: Queries
+  let searches = Budget.searches()
   let ownership: SyncService.OwnershipHistory
   let lists = ListMemory()
   let registry: MetricsRegistry

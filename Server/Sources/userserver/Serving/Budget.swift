@@ -53,8 +53,12 @@ final class Budget: Sendable {
   /// `problem` answers a request that exceeds the limit.
   ///
   /// A person can use a quarter, or `least` if that is more.
-  init(_ limit: Int, least: Int = 1, problem: Problem) {
-    (self.limit, share, self.problem) = (limit, min(limit, max(limit / 4, least)), problem)
+  convenience init(_ limit: Int, least: Int = 1, problem: Problem) {
+    self.init(limit, share: min(limit, max(limit / 4, least)), problem: problem)
+  }
+
+  private init(_ limit: Int, share: Int, problem: Problem) {
+    (self.limit, self.share, self.problem) = (limit, share, problem)
   }
 
   var used: Int { state.withLock { $0.used } }
@@ -89,6 +93,18 @@ extension Budget {
       limit,
       problem: Problem(
         .serviceUnavailable, "tooManyStreams", "\(limit) streams are open", hint: "try again later", retryAfter: 5))
+  }
+
+  /// The texts in which the open lists of a person search.
+  ///
+  /// After each change, the lists search in its values before others write.
+  static func searches() -> Budget {
+    let share = 50
+    return Budget(
+      .max / 2, share: share,
+      problem: Problem(
+        .serviceUnavailable, "tooManySearches", "your lists search in \(share) texts", hint: "close one of them",
+        retryAfter: 5))
   }
 
   /// The bytes of bodies that are being received or sent, which slow clients prolong, of data read for answers, and of the rows

@@ -47,6 +47,18 @@ class LongQueries(QueryCase):
             self.assertProblem(self.server.request("GET", address, None, headers, token=ann), 400, "badRequest", parameter="where")
         self.assertEqual(self.ask(True, at("/users", *searches, ("where", "name*=x"))).status, 200)
 
+    def test_the_lists_of_a_person_search_in_fifty_texts(self):
+        ann, bob = self.token(*READER), self.token(*READER, subject="bob")
+        searches = [("where", f"name~=s{number}") for number in range(10)]
+        with contextlib.ExitStack() as lists:
+            opened = lambda token, *pairs: lists.enter_context(self.server.stream(at("/lists", *pairs), token=token)).status
+            self.assertEqual([opened(ann, *searches, ("limit", number)) for number in range(1, 7)], [200] * 5 + [503])
+            self.assertProblem(self.server.request("GET", at("/lists", *searches), None, {"Accept": "text/event-stream"}, token=ann), 503, "tooManySearches")
+            self.assertEqual([opened(ann, ("where", "name=x")), opened(bob, *searches), opened(True, *searches)], [200] * 3)
+        eventually(lambda: self.server.get("/about")["streams"] == 0, "the lists are closed")
+        with self.server.stream(at("/lists", *searches), token=ann) as stream:
+            self.assertEqual(stream.status, 200)
+
 
 @on_files
 class WaitingQueries(QueryCase):
