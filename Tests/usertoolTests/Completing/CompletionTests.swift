@@ -94,8 +94,15 @@ import Testing
   /// The help of the parser as data.
   private struct Help: Decodable {
     struct Argument: Decodable {
+      struct Name: Decodable {
+        let kind: String
+        let name: String
+      }
       let abstract: String?
       let shouldDisplay: Bool
+      let kind: String
+      let isRepeating: Bool
+      let names: [Name]?
     }
     struct Command: Decodable {
       let commandName: String
@@ -105,8 +112,22 @@ import Testing
     let command: Command
   }
 
+  private func help() throws -> Help { try JSONDecoder().decode(Help.self, from: Data(UserTool._dumpHelp().utf8)) }
+
+  /// The parser checks this itself, but not in the release that a whole run of `scripts/test` builds.
+  @Test func `no two options of a command have the same name, and nothing follows an argument that repeats`() throws {
+    var commands = [try help().command]
+    while let command = commands.popLast() {
+      commands += command.subcommands ?? []
+      let names = (command.arguments ?? []).flatMap { $0.names ?? [] }.map { "\($0.kind) \($0.name)" }
+      #expect(Set(names).count == names.count, "\(command.commandName): \(names)")
+      let positional = (command.arguments ?? []).filter { $0.kind == "positional" }
+      #expect(!positional.dropLast().contains { $0.isRepeating }, "\(command.commandName)")
+    }
+  }
+
   @Test func `the manual page describes every option of every command`() throws {
-    let help = try JSONDecoder().decode(Help.self, from: Data(UserTool._dumpHelp().utf8))
+    let help = try help()
     for command in UserTool.configuration.subcommands {
       let entries = ManualPage.entries(UserTool.helpMessage(for: command, columns: 10_000))
       for entry in entries {
