@@ -53,6 +53,30 @@ extension SyncService {
       }
     }
 
+    /// Where somebody starts who asks for what follows a place: at the start of the set that it is within, if it is.
+    ///
+    /// To whom the users of a set belong, only the whole set says. The place in a transaction of another program in a file is not known to
+    /// be within one.
+    ///
+    /// - Parameters:
+    ///   - cursor: The place.
+    ///   - access: Who asks; somebody who owns no users starts at the place.
+    /// - Returns: The start.
+    /// - Throws: `StoreError.Code.diverged`, `.compacted` and `.behind` for the cursor, the codes that every read can throw, and
+    ///   `CancellationError`.
+    public func start(from cursor: UserStore.Cursor, for access: Access) async throws -> UserStore.Cursor {
+      guard access.ownsUsers else { return cursor }
+      return try await store.read { users in
+        try users.requireState(from: cursor)
+        let (session, revision) = (try users.session, cursor.revision.rawValue)
+        guard let end = try session.nextEnd(after: revision, through: .max), end.first > 0, end.first <= revision else {
+          return cursor
+        }
+        if let start = try users.cursor(at: UserStore.Revision(rawValue: end.first - 1)) { return start }
+        throw StoreError(.compacted, "the changes before revision \(revision) were deleted")
+      }
+    }
+
     /// What is known from a place on, and what is known of the log above that.
     private func part(of subject: String, from cursor: UserStore.Cursor) -> (Part, above: Part?) {
       let known = known.withLock { $0[subject] }

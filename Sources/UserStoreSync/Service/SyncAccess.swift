@@ -234,11 +234,12 @@ extension SyncService.Access {
     var (after, isHandedOver) = (self, false)
     handedOverUsers = []
     after.handedOverUsers = []
-    for (user, turn) in turns {
+    // Who reads a user anyway sees it whose ever it was.
+    for (user, turn) in turns where !(readableUsers?.contains(user) ?? true) {
       if turn.isOwn { after.ownedUsers.insert(user) } else { after.ownedUsers.remove(user) }
       if turn.wasOwn || turn.isOwn { ownedUsers.insert(user) }
       if turn.hidesValues { handedOverUsers.insert(user) }
-      isHandedOver = isHandedOver || turn.hidesValues || turn.wasOwn != turn.isOwn && !turn.isAdded && !turn.isRemoved
+      isHandedOver = isHandedOver || turn.hidesValues
     }
     return (after, isHandedOver)
   }
@@ -257,8 +258,9 @@ extension SyncService.Access {
 private struct OwnerTurn {
   /// Before the set, and so far.
   private(set) var (wasOwn, isOwn): (Bool, Bool)
-  private(set) var (isAdded, isRemoved) = (false, false)
-  private var isHandedOver = false
+  private var (isAdded, isRemoved, isHandedOver) = (false, false, false)
+  /// Whether a change of the owner was taken.
+  private var isKnown = false
 
   init(wasOwn: Bool) { (self.wasOwn, isOwn) = (wasOwn, wasOwn) }
 
@@ -269,10 +271,12 @@ private struct OwnerTurn {
     }
     // What a purge has left names nobody: then the user is not own any more.
     let (old, new) = (change.old == .text(subject), change.new == .text(subject))
+    if change.kind == .removed { isRemoved = true }
     // The first owner of a user that is added is set after its addition.
     if !isAdded {
-      wasOwn = wasOwn || old
-      isHandedOver = isHandedOver || change.kind == .updated && old != new
+      if !isKnown { wasOwn = old || wasOwn && change.isPurged }
+      isKnown = true
+      isHandedOver = isHandedOver || change.kind == .updated && (isOwn || old) != new
     }
     isOwn = new
   }

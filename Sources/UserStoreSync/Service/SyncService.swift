@@ -219,7 +219,10 @@ public final class SyncService: Sendable {
     let rings = wait > 0 ? store.rings() : nil
     var answer = ChangesAnswer(at: cursor, for: scope.access)
     try await scope.turn {
-      answer = ChangesAnswer(at: cursor, for: try await ownership.access(scope.access, at: part ?? cursor))
+      guard try await ownership.start(from: cursor, for: scope.access) == cursor else {
+        throw StoreError(.diverged, "the cursor is within a set")
+      }
+      answer = ChangesAnswer(at: cursor, for: try await ownership.access(scope.access, at: cursor))
       return 0
     }
     try await page(&answer, part: part, also: also, scope)
@@ -317,6 +320,10 @@ private struct ChangesAnswer {
     for piece in pieces {
       let (after, isHandedOver) = access.follow(piece.entries.lazy.compactMap(\.entry))
       if isHandedOver { throw StoreError(.diverged, "a user has got another owner") }
+      // To whom its users belong, only the whole set says.
+      if access.ownsUsers, piece.isContinued || piece.end == nil {
+        throw StoreError(.diverged, "the set is too large to be shown to somebody who owns users")
+      }
       scope.access = access
       access = after
       let shown = piece.entries.filter { entry in

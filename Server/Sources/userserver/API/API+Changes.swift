@@ -26,8 +26,8 @@ extension API {
       problem.members = [("cursor", JSONText.text(head.description))]
       throw problem
     }
-    let starting = try await filter.starting(at: start, in: ownership)
-    let lines = ChangeLines(api: self, start: start, filter: starting, clock: clock, limit: limit)
+    let (starting, begin) = try await filter.starting(at: start, in: ownership)
+    let lines = ChangeLines(api: self, start: begin, filter: starting, clock: clock, limit: limit)
     // A page without a wait ends soon.
     let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1, for: access.subject)
     if type == "application/json" {
@@ -38,7 +38,7 @@ extension API {
     }
     var response = try streaming(request, type, permit) { try await lines.runLines($0) }
     // A client whose connection ends before the first line with a cursor continues with this one.
-    response.headers[.changeCursor] = start.description
+    response.headers[.changeCursor] = begin.description
     return response
   }
 

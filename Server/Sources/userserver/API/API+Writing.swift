@@ -122,10 +122,11 @@ extension API {
 
   /// The rights at the end of a set: what somebody else has written stays hidden from the owner after.
   private func rights(at revision: UserStore.Revision) async throws -> SyncService.Access {
-    guard access.rights.ownsUsers, let end = try await store.read({ try $0.cursor(at: revision) }) else {
-      return access.rights
+    guard access.rights.ownsUsers else { return access.rights }
+    return try await queries.inTurn(of: access.subject) {
+      guard let end = try await store.read({ try $0.cursor(at: revision) }) else { return access.rights }
+      return try await ownership.access(access.rights, at: end)
     }
-    return try await ownership.access(access.rights, at: end)
   }
 
   /// Undoes a change set, all of which the client may write, and could read with the rights at its end, which are `past`.

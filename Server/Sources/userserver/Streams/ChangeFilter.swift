@@ -6,8 +6,10 @@ struct ChangeFilter: Sendable {
   private var rights: SyncService.Access
   /// The rights after the set that was taken last: users get and lose an owner in the log.
   private var following: SyncService.Access
-  /// The end of the set that was taken last.
-  private var taken: Cursor?
+  /// The end of the set that was taken last, the rights before it, and what it says of owners.
+  private var taken: (end: Cursor, before: SyncService.Access, owners: [UserStore.Entry])?
+  /// Whether a part of the set that was taken last is still to be shown.
+  var isUnfinished = false
   private let attributes: [AttributeName]
   private let user: User.ID?
   private let operations: Set<String>
@@ -32,20 +34,30 @@ struct ChangeFilter: Sendable {
   }
 
   /// The same with the rights at the place of the log from which it is used.
-  func starting(at cursor: Cursor, in ownership: SyncService.OwnershipHistory) async throws -> ChangeFilter {
+  ///
+  /// It starts where a set does.
+  func starting(
+    at cursor: Cursor, in ownership: SyncService.OwnershipHistory
+  ) async throws -> (ChangeFilter, start: Cursor) {
+    let start = try await ownership.start(from: cursor, for: rights)
     var filter = self
-    filter.rights = try await ownership.access(rights, at: cursor)
+    filter.rights = try await ownership.access(rights, at: start)
     filter.following = filter.rights
-    return filter
+    return (filter, start)
   }
 
   /// Takes the next set; call it before its entries are shown.
   mutating func take(_ set: UserStore.ChangeSet) async throws {
     // A part of the same set has its rights.
-    guard following.ownsUsers, taken != set.cursor else { return }
-    taken = set.cursor
-    rights = following
-    (following, _) = rights.follow(try await Self.owners(in: set, of: rights))
+    guard following.ownsUsers, taken?.end != set.cursor else { return }
+    var (before, owners) = (following, [UserStore.Entry]())
+    // The transaction of another program ends later, because one more has followed.
+    if isUnfinished, let taken { (before, owners) = (taken.before, taken.owners) }
+    let last = owners.last?.sequence ?? 0
+    owners += try await Self.owners(in: set, of: before).filter { $0.sequence > last }
+    taken = (set.cursor, before, owners)
+    rights = before
+    (following, _) = rights.follow(owners)
   }
 
   /// The entries of a set that say to whom own users belong.

@@ -39,7 +39,7 @@ struct ChangeStream: Sendable {
   /// Sends the log after the cursor and later commits; counts the sets, and returns the reason of the end.
   private func send(after cursor: Cursor, to stream: EventStream, _ count: inout Int) async throws -> String {
     // Whose the users were there; also after a reset.
-    let starting = try await api.queries.inTurn(of: api.access.subject) {
+    let (starting, cursor) = try await api.queries.inTurn(of: api.access.subject) {
       try await self.filter.starting(at: cursor, in: api.ownership)
     }
     var (sent, filter) = (ContinuousClock.now, starting)

@@ -32,10 +32,11 @@ struct ChangePart {
   /// Renders changes until the part is full; the rest of a huge set is not read.
   init(of set: UserStore.ChangeSet, _ filter: inout ChangeFilter) async throws {
     try await filter.take(set)
-    let filter = filter
+    defer { filter.isUnfinished = next != nil }
+    let shown = filter
     var (bytes, last) = (0, UserStore.Entry?.none)
     try await set.iterateEntries { entry in
-      guard filter.accepts(entry) else { return true }
+      guard shown.accepts(entry) else { return true }
       if texts.count == Parts.countLimit || bytes >= Parts.byteLimit {
         next = entry.sequence
         return false

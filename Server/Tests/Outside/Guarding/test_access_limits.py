@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 
-from support import at, long, on_files, usertool
+from support import Writer, at, long, on_files, usertool
 from test_access import JSONL, AccessCase
 
 # Where clients choose something, by operation: each place is in the probes below, or cannot name a user.
@@ -518,6 +518,16 @@ class Owners(Limits):
         for token in (self.ann, self.bob):
             shown = self.changes(token, after=start)
             self.assertEqual([(change["user"], change["attribute"]) for change in shown], [(user, "owner_subject")])
+            # Also from within the set.
+            for last in range(1, 15):
+                shown = self.ask("GET", at("/changes", last=last), token=token).text
+                self.assertFalse("FOR BOB" in shown or token == self.bob and "ANN'S" in shown, last)
+                with self.server.stream(at("/changes", last=last), accept="application/jsonl") as stream:
+                    within = stream.headers["change-cursor"]
+                shown = str(self.changes(token, after=within))
+                self.assertFalse("FOR BOB" in shown or token == self.bob and "ANN'S" in shown, within)
+                answer = self.ask("GET", at("/sync/changes", after=within), headers={"Accept": "application/jsonl"}, token=token).text
+                self.assertFalse("FOR BOB" in answer or token == self.bob and "ANN'S" in answer, within)
         self.assertEqual(self.ask("GET", f"/users/{user}", token=self.bob).json()["note"], "FOR BOB")
 
     @on_files
@@ -534,6 +544,27 @@ class Owners(Limits):
         self.ask("PATCH", "/users/-7", {"set": {"secret": "BOB'S"}}, token=self.bob)
         self.assertNotIn("BOB", str(self.changes(self.ann, after=cursor)).upper().replace("ANN'S", ""))
         self.assertNotIn("BOB", str(self.sync("/sync/changes", self.ann, after=cursor)).upper())
+
+    @on_files
+    def test_a_replica_of_an_owner_copies_again_after_a_set_in_parts(self):
+        keys = {f"k{number:04}": "BOB'S" for number in range(1_200)}
+        self.assertEqual(self.ask("PUT", "/users/-8", {"name": "x", **keys}, {"If-None-Match": "*"}, token=self.bob).status, 201)
+        cursor = self.ask("GET", "/sync", token=self.ann).json()["cursor"]
+        with Writer(self.server.database) as writer:
+            for statement in ("BEGIN", "DELETE FROM users WHERE id = -8", "INSERT INTO users (id, name) VALUES (-8, 'x')",
+                              "INSERT INTO attributes VALUES (-8, 'owner_subject', 'ann')", "COMMIT"):
+                writer.run(statement)
+        answer = self.ask("GET", at("/sync/changes", after=cursor), headers={"Accept": "application/jsonl"}, token=self.ann)
+        self.assertProblem(answer, 409, "diverged")
+        self.assertNotIn("BOB'S", str(self.changes(self.ann, after=cursor)))
+        self.assertEqual([line["id"] for line in self.sync("/sync/users", self.ann, **{"from": self.server.get("/about")["cursor"]}) if "id" in line], [-8])
+
+    def test_who_reads_a_user_anyway_sees_all_of_its_handover(self):
+        token = self.token("--read", "1", "--add")
+        start = self.server.get("/about")["cursor"]
+        self.server.patch(1, owner_subject="ann", note="x")
+        self.assertEqual({change["attribute"] for change in self.changes(token, after=start)}, {"note", "owner_subject"})
+        self.sync("/sync/changes", token, after=start)
 
     def test_lists_of_one_person_leave_memory_to_others(self):
         for number in range(40):

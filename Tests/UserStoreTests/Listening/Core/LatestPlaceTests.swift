@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import UserStore
@@ -122,26 +123,36 @@ import Testing
   @MainActor @Test func `the main actor's other work gets a turn while many calls wait`() async throws {
     let (source, number) = Listenable.make(0)
     let received = Recorder<Int>()
-    var (turnsOfOthers, callsInARow, longest) = (0, 0, 0)
-    let other = Task {
-      while !Task.isCancelled {
-        turnsOfOthers += 1
-        callsInARow = 0
-        await Task.yield()
-      }
-    }
+    let others = OtherWork()
+    others.begin()
     number.bind("slow", on: .main) { value in
-      callsInARow += 1
-      longest = max(longest, callsInARow)
+      others.callsInARow += 1
+      others.longest = max(others.longest, others.callsInARow)
       let start = ContinuousClock.now
       while ContinuousClock.now - start < .milliseconds(1) {}
       received.record(value)
     }
     for value in 1...200 { source.send(value) }
     await received.reached(200)
-    other.cancel()
+    others.isOver = true
     #expect(received.all == Array(1...200))
     // The calls take a millisecond each, and a turn four.
-    #expect(longest <= 5 && turnsOfOthers >= 40)
+    #expect(others.longest <= 5 && others.turns >= 40)
+  }
+}
+
+/// Work in the main queue, which has one block after another there: on a busy machine, a task that yields may return late.
+@MainActor private final class OtherWork {
+  var (turns, callsInARow, longest, isOver) = (0, 0, 0, false)
+
+  func begin() {
+    DispatchQueue.main.async {
+      MainActor.assumeIsolated {
+        if self.isOver { return }
+        self.turns += 1
+        self.callsInARow = 0
+        self.begin()
+      }
+    }
   }
 }
