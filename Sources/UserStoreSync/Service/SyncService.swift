@@ -11,7 +11,8 @@ public final class SyncService: Sendable {
   let store: UserStore
   private let limits: Limits
   private let table: ReplicaTable
-  private let ownership: OwnershipHistory
+  /// Which users people owned at each place of the log, for feeds of the same server.
+  public let ownership: OwnershipHistory
 
   /// The sizes of answers.
   package struct Limits: Sendable {

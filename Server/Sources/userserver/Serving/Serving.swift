@@ -42,7 +42,8 @@ struct Serving {
     let api = API(
       store: store, replicas: replicas, requestGuard: requestGuard,
       rate: RequestRate(perMinute: options.requestsPerMinute), streams: .streams(streams), memory: memory, bell: bell,
-      queries: Queries(limit: options.queryTimeout.duration), ownership: SyncService.OwnershipHistory(of: store),
+      queries: Queries(limit: options.queryTimeout.duration),
+      ownership: replicas?.ownership ?? SyncService.OwnershipHistory(of: store),
       registry: registry,
       settings: API.Settings(
         database: name, isReadOnly: options.readOnly, heartbeat: options.heartbeat.duration,
