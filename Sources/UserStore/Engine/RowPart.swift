@@ -10,6 +10,9 @@ package struct RowPart {
   package var bound: (key: SortKey, value: StoredValue)?
   package var order: [SortKey] = []
 
+  /// The conditions of which a user must meet one to be read at all; nil for all users.
+  package var selected: [Condition.Node]? { conditions.lazy.compactMap(\.selected).first }
+
   package init(conditions: [Condition.Node]) { self.conditions = conditions }
 }
 
@@ -82,7 +85,7 @@ extension Condition.Node {
     case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
     case .all(let parts): parts.reduce(into: []) { $0.formUnion($1.implied) }
     case .any(let parts): parts.dropFirst().reduce(parts.first?.implied ?? []) { $0.intersection($1.implied) }
-    case .not: []
+    case .not, .first: []
     }
   }
 }

@@ -146,12 +146,12 @@ enum Limits {
     // The outermost junction and negations are not counted, so that 500 conditions that must all hold are 500 parts.
     switch node {
     case .all, .any: size.parts += isPart ? 1 : 0
-    case .not: break
+    case .not, .first: break
     default: size.parts += 1
     }
     switch node {
     case .all(let parts), .any(let parts): for part in parts { try check(part, isPart: true, &size) }
-    case .not(let part): try check(part, isPart: true, &size)
+    case .not(let part), .first(let part): try check(part, isPart: true, &size)
     case .comparison(let attribute, let comparison, let value):
       try check([value], of: attribute, &size.values)
       guard comparison == .containsIgnoringCase, case .text(let text) = value else { return }

@@ -14,7 +14,9 @@ struct PostgresQuerySQL {
   ///
   /// Otherwise PostgreSQL turns the tests into joins, to start with the one that finds the fewest users. Planning hundreds of
   /// joins takes minutes.
-  private let isSeparate: Bool
+  private var isSeparate: Bool
+  /// Whether the users that are read are selected before the conditions.
+  private var hasSelected: Bool
   /// The unique attributes, whose indexes find equal values.
   private let uniqueKeys: [AttributeName: PostgresUniqueKey]
 
@@ -22,14 +24,17 @@ struct PostgresQuerySQL {
 
   /// Creates the SQL that selects id, name and hair color of each row of a part.
   init(_ part: RowPart, limit: Int?, uniqueKeys: [AttributeName: PostgresUniqueKey] = [:]) {
-    self.uniqueKeys = uniqueKeys
-    isSeparate = part.conditions.reduce(0) { $0 + $1.tests } > Self.joinLimit
-    var source = "userstore.users u"
+    self.init(of: part, uniqueKeys)
+    var source = source(of: part)
     for key in part.order where key.attribute.column == .any {
       let name = "s\(joins.count)"
       joins.append(key.attribute)
+      let condition = "\(name).user_id = u.id AND \(name).name = \(parameter(.text(key.attribute.text)))"
+      source += " LEFT JOIN "
       source +=
-        " LEFT JOIN userstore.attributes \(name) ON \(name).user_id = u.id AND \(name).name = \(parameter(.text(key.attribute.text)))"
+        hasSelected
+        ? "LATERAL (SELECT * FROM userstore.attributes \(name) WHERE \(condition) OFFSET 0) \(name) ON true"
+        : "userstore.attributes \(name) ON \(condition)"
     }
     let condition = condition(of: part)
     let order = (part.order.flatMap { terms($0) } + ["u.id"]).joined(separator: ", ")
@@ -38,10 +43,27 @@ struct PostgresQuerySQL {
   }
 
   init(counting condition: Condition, uniqueKeys: [AttributeName: PostgresUniqueKey] = [:]) {
+    let part = RowPart(conditions: [condition.node])
+    self.init(of: part, uniqueKeys)
+    let source = source(of: part)
+    text = "SELECT count(*) FROM \(source) WHERE \(self.condition(of: part))"
+  }
+
+  private init(of part: RowPart, _ uniqueKeys: [AttributeName: PostgresUniqueKey]) {
     self.uniqueKeys = uniqueKeys
-    isSeparate = condition.node.tests > Self.joinLimit
-    let condition = self.condition(of: RowPart(conditions: [condition.node]))
-    text = "SELECT count(*) FROM userstore.users u WHERE \(condition)"
+    hasSelected = part.selected != nil
+    isSeparate = hasSelected || part.conditions.reduce(0) { $0 + $1.tests } > Self.joinLimit
+  }
+
+  /// The users, of which the others are selected before anything else is tested: PostgreSQL cannot move a test into a query with an
+  /// offset.
+  private mutating func source(of part: RowPart) -> String {
+    guard let selected = part.selected else { return "userstore.users u" }
+    (hasSelected, isSeparate) = (false, false)
+    let parts = selected.map { "SELECT u.id FROM userstore.users u WHERE \(sql($0))" }
+    (hasSelected, isSeparate) = (true, true)
+    return
+      "(SELECT u.* FROM (\(parts.joined(separator: " UNION "))) selected JOIN userstore.users u ON u.id = selected.id OFFSET 0) u"
   }
 
   func statement(to purpose: String) -> PostgresStatement { PostgresStatement(once: purpose, text, types: types) }
@@ -96,6 +118,7 @@ struct PostgresQuerySQL {
     case .all(let parts): return Self.junction(parts.map { sql($0) }, "AND", empty: "true")
     case .any(let parts): return Self.junction(parts.map { sql($0) }, "OR", empty: "false")
     case .not(let part): return "(\(sql(part))) IS NOT TRUE"
+    case .first(let part): return hasSelected ? "true" : sql(part)
     case .comparison(let attribute, let comparison, let value):
       let key = comparison == .equal ? uniqueKeys[attribute] : nil
       return test(attribute) { query, name in
@@ -334,7 +357,7 @@ extension Condition.Node {
   fileprivate var tests: Int {
     switch self {
     case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.tests }
-    case .not(let part): part.tests
+    case .not(let part), .first(let part): part.tests
     default: 1
     }
   }

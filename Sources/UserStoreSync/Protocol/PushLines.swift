@@ -37,6 +37,14 @@ enum OwnRow: Hashable {
     }
   }
 
+  /// The user that it is about; nil for an event about nobody.
+  var user: Int64? {
+    switch self {
+    case .add(let id, _), .set(let id, _, _), .remove(let id), .expect(let id, _, _): id
+    case .post(let id, _, _): id
+    }
+  }
+
   /// Its size in the memory of a request, at least.
   var byteCount: Int {
     switch self {

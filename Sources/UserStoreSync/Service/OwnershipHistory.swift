@@ -7,7 +7,8 @@ extension SyncService {
   /// their users is kept in memory, for the people who asked last.
   public final class OwnershipHistory: Sendable {
     private let store: UserStore
-    private let known = Lock([String: Part]())
+    /// By the subject, of which Swift would find some equal that are not.
+    private let known = Lock([StoredValue: Part]())
     /// How many changes of owners are kept: about 24 MB.
     private let limit: Int
 
@@ -79,14 +80,14 @@ extension SyncService {
 
     /// What is known from a place on, and what is known of the log above that.
     private func part(of subject: String, from cursor: UserStore.Cursor) -> (Part, above: Part?) {
-      let known = known.withLock { $0[subject] }
+      let known = known.withLock { $0[.text(subject)] }
       guard let known, known.end.epoch == cursor.epoch else { return (Part(at: cursor), nil) }
       return known.start.revision <= cursor.revision ? (known, nil) : (Part(at: cursor), known)
     }
 
     private func keep(_ part: Part, of subject: String) {
       known.withLock { known in
-        known[subject] = part.weight > limit / 4 ? nil : part
+        known[.text(subject)] = part.weight > limit / 4 ? nil : part
         // Rarely: then they are read again.
         if known.values.reduce(0, { $0 + $1.weight }) > limit { known = [:] }
       }

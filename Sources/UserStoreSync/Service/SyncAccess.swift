@@ -26,18 +26,22 @@ extension SyncService {
     public let readableAttributes: Set<AttributeName>?
     /// The attributes that may be written; nil for all.
     public let writableAttributes: Set<AttributeName>?
-    /// The most bytes of JSON that a user can have after somebody with a subject has written it, because others read the user, too; by
-    /// default a mebibyte.
+    /// The most bytes of JSON that a user can have, of what its writer may read, after somebody with a subject has written it, because
+    /// others read the user, too; by default a mebibyte.
     public var userByteLimit = 1 << 20
 
     /// Whether a user is too large to be written by the subject; never without one.
     public func isTooLarge(_ user: UserStore.User) -> Bool {
+      // The size of what the subject may not read would tell that.
+      guard !subject.isEmpty, let user = shown(user) else { return false }
       // A character takes at most six bytes in JSON.
-      !subject.isEmpty && user.byteCount > userByteLimit / 6 && user.json.utf8.count > userByteLimit
+      return user.byteCount > userByteLimit / 6 && user.json.utf8.count > userByteLimit
     }
 
     /// The users that the subject owns, since `resolved(in:)`.
     private(set) var ownedUsers: Set<UserStore.User.ID> = []
+    /// The users that the subject does not own, since `resolve(_:in:)`.
+    private var strangers: Set<UserStore.User.ID> = []
     /// The users of whom only the owner is shown, because the set that was followed last hands them over.
     private var handedOverUsers: Set<UserStore.User.ID> = []
     /// Users that are hidden under a grant with this name.
@@ -134,6 +138,15 @@ extension SyncService {
       return shown
     }
 
+    /// What the subject may know of an error: whose a value is, and what other tables have, may be hidden.
+    public func message(of error: StoreError) -> String {
+      switch error.code {
+      case .notUnique where !readsAll: "another user has this value"
+      case .stillReferenced where !readsAll: "the user cannot be removed: another table refers to it"
+      default: error.message
+      }
+    }
+
     private var readsAllUsers: Bool { readableUsers == nil && hidden?.users.isEmpty ?? true }
 
     /// A name of what may be read, which replicas keep: with another one, they copy again.
@@ -160,13 +173,14 @@ extension SyncService.Access {
   public var ownsUsers: Bool { mayAdd && writableUsers != nil && !subject.isEmpty }
 
   /// The condition of the users who may be read.
+  ///
+  /// A query tests it before the conditions that it is combined with by `&&`: how long these take says nothing about hidden users.
   public var readable: UserStore.Condition {
     guard let readableUsers else { return .always }
     let named = UserStore.Condition.isOneOf("id", readableUsers.sorted().map { .integer($0.rawValue) })
-    guard ownsUsers else { return named }
+    guard ownsUsers else { return named.testedFirst }
     let isOwn = UserStore.Condition(Self.owner, .equal, .text(subject))
-    // Alone, it can use an index.
-    return readableUsers.isEmpty ? isOwn : named || isOwn
+    return (readableUsers.isEmpty ? isOwn : named || isOwn).testedFirst
   }
 
   /// The access with the users that the subject owns now.
@@ -192,6 +206,32 @@ extension SyncService.Access {
     return access
   }
 
+  /// The user without what may not be read, which is not read; nil if the user may not be read.
+  ///
+  /// - Throws: The codes that every read can throw.
+  public func user<Mode>(
+    _ id: UserStore.User.ID, in transaction: inout UserStore.Transaction<Mode>
+  ) throws -> UserStore.User? {
+    guard let readableAttributes else { return try transaction.user(id).flatMap { shown($0) } }
+    let query = UserStore.Query(
+      where: .isOneOf("id", [.integer(id.rawValue)]), showing: readableAttributes.sorted())
+    var user: UserStore.User?
+    try transaction.forEachUser(matching: query) { user = shown($0) }
+    return user
+  }
+
+  /// Learns, once in a transaction, whether the subject owns a user: a write then keeps others from changing that before the commit.
+  ///
+  /// - Throws: The codes that every read can throw.
+  mutating func resolve<Mode>(
+    _ user: UserStore.User.ID, in transaction: inout UserStore.Transaction<Mode>
+  ) throws(StoreError) {
+    if !ownsUsers || may(.write, user) || !strangers.insert(user).inserted { return }
+    guard try transaction.storedValue(Self.owner, of: user) == .text(subject) else { return }
+    strangers.remove(user)
+    ownedUsers.insert(user)
+  }
+
   /// The access with users that the subject has owned, and without those that it has not.
   func owning(_ users: [UserStore.User.ID: Bool]) -> Self {
     var access = self
@@ -215,7 +255,11 @@ extension SyncService.Access {
   public func mayAdd(_ id: UserStore.User.ID) -> Bool { mayAdd && (id.rawValue < 0 || may(.write, id)) }
 
   /// The access after a user was added.
-  mutating func add(_ id: UserStore.User.ID) { if ownsUsers { ownedUsers.insert(id) } }
+  mutating func add(_ id: UserStore.User.ID) {
+    if !ownsUsers { return }
+    strangers.remove(id)
+    ownedUsers.insert(id)
+  }
 
   /// Follows the log: takes over what a set says about owners, before its entries are shown.
   ///
@@ -258,32 +302,43 @@ extension SyncService.Access {
 private struct OwnerTurn {
   /// Before the set, and so far.
   private(set) var (wasOwn, isOwn): (Bool, Bool)
-  private var (isAdded, isRemoved, isHandedOver) = (false, false, false)
-  /// Whether a change of the owner was taken.
-  private var isKnown = false
+  /// Whether the user was own at any time, and somebody else's.
+  private var (hasOwn, hasOther): (Bool, Bool)
+  private var (isRemoved, isHandedOver) = (false, false)
+  /// How many times the user is added, and how many times for the subject.
+  private var (additions, ownAdditions) = (0, 0)
+  /// Whether a change of the owner was taken; and whether none was since the last addition.
+  private var (isKnown, isNew) = (false, false)
 
-  init(wasOwn: Bool) { (self.wasOwn, isOwn) = (wasOwn, wasOwn) }
+  init(wasOwn: Bool) { (self.wasOwn, isOwn, hasOwn, hasOther) = (wasOwn, wasOwn, wasOwn, false) }
 
   mutating func take(_ change: UserStore.Change, of subject: String) {
     if change.attribute == .name {
-      if change.kind == .added { isAdded = true } else { isRemoved = true }
+      if change.kind == .added { (additions, isNew) = (additions + 1, true) } else { isRemoved = true }
       return
     }
     // What a purge has left names nobody: then the user is not own any more.
-    let (old, new) = (change.old == .text(subject), change.new == .text(subject))
+    let own = StoredValue.text(subject)
+    let (old, new) = (change.old == own, change.new == own)
     if change.kind == .removed { isRemoved = true }
+    if !isKnown, additions == 0 {
+      wasOwn = old || wasOwn && change.isPurged
+      hasOwn = wasOwn
+    }
     // The first owner of a user that is added is set after its addition.
-    if !isAdded {
-      if !isKnown { wasOwn = old || wasOwn && change.isPurged }
-      isKnown = true
+    if isNew, change.old.isNull {
+      if new { ownAdditions += 1 }
+    } else {
       isHandedOver = isHandedOver || change.kind == .updated && (isOwn || old) != new
     }
-    isOwn = new
+    hasOwn = hasOwn || old || new
+    hasOther = hasOther || !(old || change.old.isNull) || !(new || change.new.isNull)
+    (isKnown, isNew, isOwn) = (true, false, new)
   }
 
   /// Whether the set has values of the one who is not the owner: unless it only adds the user, or only removes it.
   var hidesValues: Bool {
-    if isAdded, !isRemoved { return false }
-    return isHandedOver || isAdded && wasOwn != isOwn
+    let isReplaced = isRemoved && additions > 0 && wasOwn != isOwn
+    return hasOwn && (hasOther || isHandedOver || isReplaced || additions != ownAdditions)
   }
 }

@@ -21,7 +21,7 @@ extension SyncService {
   }
 
   private func decide(_ push: Push, _ scope: Scope) async throws -> SyncAnswer {
-    guard push.subject == scope.subject else {
+    guard push.subject.utf8.elementsEqual(scope.subject.utf8) else {
       throw StoreError(
         .wrongSubject,
         "the changes were written for “\(push.subject.prefix(100))”, not for “\(scope.subject.prefix(100))”")
@@ -50,7 +50,7 @@ extension SyncService {
     }
     try transaction.requireState(from: push.cursor)
     let known = try replicated.decisions(about: sets.map { ($0.number, $0.nonce) }, of: push.producer)
-    var access = try scope.access.resolved(in: &transaction)
+    var access = scope.access
     var results: [(nonce: Int64, decision: Decision)] = []
     var new: [(number: Int64, nonce: Int64, decision: Decision)] = []
     var forked: Int64?
@@ -98,7 +98,7 @@ extension SyncService {
         try session.append(.pushed(set.nonce))
         // Who it is was verified; what the set says was not.
         let origin = further.subject.isEmpty ? set.origin : further.subject
-        do throws(StoreError) { try session.endSet(origin: origin) } catch { throw refusal(error) }
+        do throws(StoreError) { try session.endSet(origin: origin) } catch { throw refusal(error, further) }
       }
       access = further
       return .accepted
@@ -132,6 +132,7 @@ extension SyncService {
     _ row: OwnRow, _ access: inout Access, in transaction: inout WriteTransaction
   ) throws -> Bool {
     func exists(_ id: Int64) throws -> Bool { try !transaction.storedValue(.name, of: User.ID(id)).isNull }
+    if let id = row.user { try access.resolve(User.ID(id), in: &transaction) }
     do {
       switch row {
       case .add(let id, let name):
@@ -170,9 +171,7 @@ extension SyncService {
         return false
       }
     } catch let error as StoreError {
-      // Who has the value may be hidden.
-      if error.code == .notUnique, !access.readsAll { throw Refusal(.notUnique, "another user has this value") }
-      throw refusal(error)
+      throw refusal(error, access)
     }
   }
 
@@ -186,12 +185,13 @@ extension SyncService {
   }
 
   /// A refusal for an error that a set meets each time that it is sent; any other error as it is.
-  private static func refusal(_ error: StoreError) -> any Error {
-    switch error.code {
-    case .userNotFound: Refusal(.userRemoved, error.message)
-    case .badValue: Refusal(.invalid, error.message)
-    case .notUnique: Refusal(.notUnique, error.message)
-    case .stillReferenced: Refusal(.stillReferenced, error.message)
+  private static func refusal(_ error: StoreError, _ access: Access) -> any Error {
+    let message = access.message(of: error)
+    return switch error.code {
+    case .userNotFound: Refusal(.userRemoved, message)
+    case .badValue: Refusal(.invalid, message)
+    case .notUnique: Refusal(.notUnique, message)
+    case .stillReferenced: Refusal(.stillReferenced, message)
     default: error
     }
   }

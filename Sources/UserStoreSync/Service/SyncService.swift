@@ -193,16 +193,26 @@ public final class SyncService: Sendable {
       isFull = count >= scope.limits.users || lines.bytes.count >= scope.limits.bytes
       return !isFull
     }
+    // Attributes that may not be read are not read: the time would tell how large they are.
+    var query = UserStore.Query(showing: scope.access.readableAttributes?.sorted())
     if let ids = scope.ids {
       // As many at once as a condition can have values.
       var rest = last.map { last in ids.drop { $0 <= last } } ?? ids[...]
       while !rest.isEmpty, !isFull {
-        let some = rest.prefix(500).map { UserStore.User.ID($0) }
-        try users.forEachUser(in: some, while: take)
+        let some = rest.prefix(500)
+        if query.showing == nil {
+          try users.forEachUser(in: some.map { UserStore.User.ID($0) }, while: take)
+        } else {
+          query.where = .isOneOf("id", some.map { .integer($0) })
+          try users.iterateUsers(matching: query, while: take)
+        }
         rest = rest.dropFirst(500)
       }
-    } else {
+    } else if query.showing == nil {
       try users.forEachUser(after: last.map { UserStore.User.ID($0) }, while: take)
+    } else {
+      if let last { query.where = UserStore.Condition("id", .greater, .integer(last)) }
+      try users.iterateUsers(matching: query, while: take)
     }
     lines.append([
       ("op", .text("end")), ("last", end.map { .integer($0) } ?? .null),
@@ -220,6 +230,10 @@ public final class SyncService: Sendable {
     let rings = wait > 0 ? store.rings() : nil
     var answer = ChangesAnswer(at: cursor, for: scope.access)
     try await scope.turn {
+      // A set in parts is not shown to somebody who owns users, and the rights are those after `cursor`.
+      if part != nil, scope.access.ownsUsers {
+        throw StoreError(.diverged, "parts of a set are not shown to somebody who owns users")
+      }
       guard try await ownership.start(from: cursor, for: scope.access) == cursor else {
         throw StoreError(.diverged, "the cursor is within a set")
       }

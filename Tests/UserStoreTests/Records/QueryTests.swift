@@ -144,6 +144,40 @@ import Testing
     #expect(try ids(Query(sortedBy: [.ascending(Attribute<Int>.age, missingLast: true)])) == [2, 1, 4, 3])
   }
 
+  @Test func `what is tested first changes no result`() throws {
+    let first: [Condition] = [
+      .isOneOf("id", [.integer(1), .integer(4)]), .age == 18, .isOneOf("id", [.integer(1)]) || .age == 18, .always,
+      !.always, Attribute<Int>.age.exists || Attribute.hairColor.exists,
+    ]
+    let others: [Condition] = [
+      .always, .name > "A", .age >= 18, !Attribute<Int>.age.exists,
+      .hairColor == UserStore.Color("auburn") || .age == 18,
+      Condition("note", .contains, .text("%")), Condition("id", .less, .integer(4)),
+    ]
+    let orders: [[SortKey]] = [
+      [], [.ascending(.name)], [.descending(Attribute<Int>.age), .ascending(.hairColor)],
+      [SortKey("note", missingLast: true)],
+    ]
+    try store.read { users in
+      for first in first {
+        for other in others {
+          let place: Comment = "\(first) \(other)"
+          #expect(try users.count(where: other && first.testedFirst) == users.count(where: first && other), place)
+          for order in orders {
+            var (query, plain) = (Query(sortedBy: order, limit: 2), Query(sortedBy: order, limit: 2))
+            (query.where, plain.where) = (first.testedFirst && other, first && other)
+            var found = try users.users(matching: plain)
+            #expect(try users.users(matching: query) == found, place)
+            while let last = found.last {
+              found = try users.users(matching: plain.after(last))
+              #expect(try users.users(matching: query.after(last)) == found, place)
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `an iteration ends when its closure returns false or throws, and can read in a write`() throws {
     struct Enough: Error {}
     var seen: [User.ID] = []

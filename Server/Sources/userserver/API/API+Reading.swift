@@ -94,7 +94,7 @@ extension API {
     let (text, tag) = try await store.read { [access, bodyPermit] users in
       // In the same state: it may have been handed over.
       let access = try access.resolved(in: &users, about: id)
-      guard access.rights.may(.read, id), let user = try users.user(id).flatMap({ access.rights.shown($0) }) else {
+      guard access.rights.may(.read, id), let user = try access.rights.user(id, in: &users) else {
         throw Self.noUser(id)
       }
       try bodyPermit?.grow(by: user.byteCount)

@@ -47,6 +47,7 @@ extension API {
     let turn: SyncService.Turn = { read in
       try await turns.take(for: access.subject)
       defer { turns.giveBack(from: access.subject) }
+      try access.requireValid()
       let answerCount = try await read()
       // Before the end of the turn.
       try bodyPermit?.resize(to: byteCount + answerCount)
@@ -74,7 +75,6 @@ extension API {
       var problem: Problem
       switch error {
       case is CancellationError where Task.isShuttingDownGracefully: problem = .shuttingDown
-      case is Access.Ended: problem = RequestGuard.refused("the token has expired, or its key was withdrawn")
       default: problem = try self.problem(error, request)
       }
       problem.headers[.connection] = "close"

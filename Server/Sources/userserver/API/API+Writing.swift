@@ -316,6 +316,7 @@ extension API {
     // Before the database is asked, so that the time tells nothing. A repeated request may be about a user that is removed now.
     if let user, key == nil { try access.requireWriting(user) }
     let result: WriteResult = try await store.write(origin: origin) { users in
+      try access.requireValid()
       if let known = try key?.outcome(in: &users) { return .known(known) }
       let api = try resolved(in: &users, about: user)
       if let user { try api.access.requireWriting(user) }

@@ -133,6 +133,7 @@ struct API: HTTPResponder {
       }
       try access.require(need)
       let answer: @Sendable () async throws -> Response = { [self] in
+        try access.requireValid()
         let api = if let user = resource.user { try await resolved(about: user) } else { self }
         try api.checkBody(request)
         if !resource.types.isEmpty { _ = try mediaType(request, among: resource.types) }
@@ -227,17 +228,16 @@ struct API: HTTPResponder {
     switch error {
     case let problem as Problem: return problem
     case let error as TextError: return Problem(error)
+    case is Access.Ended: return RequestGuard.refused("the token has expired, or its key was withdrawn")
     case is ConnectionDeadlines.BodyTooSlow:
       return Problem(.requestTimeout, "timeout", "the body did not arrive in time")
     // The client has disconnected, or has sent something other than HTTP.
     case is HTTPParserError, is CancellationError, is ChannelError, is IOError: throw error
     case let error as StoreError:
       logFailure(error, request)
-      // Who has the value may be hidden.
-      if error.code == .notUnique, !access.rights.readsAll {
-        return Problem(.conflict, error.code.rawValue, "another user has this value")
-      }
-      return Problem(error)
+      var problem = Problem(error)
+      if [.notUnique, .stillReferenced].contains(error.code) { problem.detail = access.rights.message(of: error) }
+      return problem
     default:
       log(request, "\(error)")
       return Problem(.internalServerError, "unexpected", "the server failed; its log has the reason")

@@ -18,8 +18,8 @@ struct Access: Sendable {
   /// What may be read and written; with users that the token's holder owns since `resolved`.
   private(set) var rights: SyncService.Access
   private let granted: Set<Need>
-  /// Returns when the token ends; nil for the single token, which does not.
-  private let end: (@Sendable () async throws -> Void)?
+  /// The token, and when a stream ends that begins now; nil for the single token, which does not end.
+  private let token: (verified: VerifiedToken, streamEnd: Date, keys: AccessKeys)?
 
   /// A client without a token.
   static let nobody = Access(SyncService.Access(subject: "", mayAdd: false, readableUsers: []), [.nothing])
@@ -27,9 +27,10 @@ struct Access: Sendable {
   static let everything = Access(SyncService.Access(), [.nothing, .read, .write, .add, .operate])
 
   private init(
-    _ rights: SyncService.Access, _ granted: Set<Need>, end: (@Sendable () async throws -> Void)? = nil
+    _ rights: SyncService.Access, _ granted: Set<Need>,
+    token: (verified: VerifiedToken, streamEnd: Date, keys: AccessKeys)? = nil
   ) {
-    (self.rights, self.granted, self.end) = (rights, granted, end)
+    (self.rights, self.granted, self.token) = (rights, granted, token)
   }
 
   /// The access that a token gives.
@@ -46,11 +47,7 @@ struct Access: Sendable {
     // A stream that began before the expiry ends then, although clocks may differ: its client connects again once, and no more.
     let (now, expiry) = (Date(), token.expires.addingTimeInterval(-AccessKeys.skew))
     let end = now < expiry ? expiry : token.expires
-    self.init(rights, granted) {
-      while Date() < end, keys.has(token.keyID) {
-        try await Task.sleep(for: .seconds(min(0.4, max(0.001, end.timeIntervalSinceNow))))
-      }
-    }
+    self.init(rights, granted, token: (token, end, keys))
   }
 
   /// Whom the token belongs to; empty for the single token of the server.
@@ -133,7 +130,7 @@ struct Access: Sendable {
       try require(.read, attribute)
     }
     var query = query
-    query.where = query.where && rights.readable
+    query.where = rights.readable && query.where
     if let attributes = rights.readableAttributes {
       query.showing = query.showing.map { $0.filter { attributes.contains($0) } } ?? attributes.sorted()
     }
@@ -156,12 +153,24 @@ struct Access: Sendable {
   /// The token has expired, or its key was withdrawn.
   struct Ended: Error {}
 
+  /// Checks the token again, before anything is read or written for a request that has waited.
+  ///
+  /// - Throws: `Ended`.
+  func requireValid() throws(Ended) {
+    if let token, Date() >= token.verified.expires || !token.keys.has(token.verified.keyID) { throw Ended() }
+  }
+
   /// Does `body`, and cancels it when the token ends.
   ///
   /// - Throws: `Ended`, and the errors of `body`.
   func whileValid<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
-    guard let end else { return try await body() }
-    guard let result = try await until(end, body) else { throw Ended() }
+    guard let token else { return try await body() }
+    let ended: @Sendable () async throws -> Void = {
+      while Date() < token.streamEnd, token.keys.has(token.verified.keyID) {
+        try await Task.sleep(for: .seconds(min(0.4, max(0.001, token.streamEnd.timeIntervalSinceNow))))
+      }
+    }
+    guard let result = try await until(ended, body) else { throw Ended() }
     return result
   }
 }

@@ -259,6 +259,18 @@ class Ends(AccessCase):
         self.assertEqual(self.server.request("GET", "/users", token=long).status, 401)
         self.assertEqual(self.server.request("GET", "/users", token=self.token(*READER, key="other")).status, 200)
 
+    def test_nothing_is_written_after_the_key_of_a_request_was_withdrawn(self):
+        token, body = self.token("--add"), json.dumps({"name": "late"}).encode()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Expect": "100-continue"}
+        with self.server.connect() as slow:
+            slow.send(self.server.head("POST", "/users", headers, token))
+            self.assertEqual(slow.head().status, 100)
+            self.issuer.withdraw()
+            eventually(lambda: self.server.request("GET", "/users", token=token).status == 401, "the key is refused")
+            slow.send(body)
+            self.assertEqual(slow.head().status, 401)
+        self.assertEqual(self.server.get("/users", token=True)["users"], [])
+
     def test_a_replica_that_waits_is_answered_when_its_token_ends(self):
         self.server.add()
         token = self.token(*READER)

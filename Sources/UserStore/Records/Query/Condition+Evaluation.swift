@@ -18,6 +18,7 @@ extension UserStore.Condition.Node {
     case .isOneOf(let attribute, let others):
       value(attribute).map { value in others.contains { value.holds(.equal, $0) } }
     case .exists(let attribute): value(attribute).map { $0 != .null }
+    case .first(let part): part.truth(value)
     }
   }
 

@@ -54,6 +54,8 @@ extension UserStore {
       case comparison(AttributeName, Comparison, StoredValue)
       case isOneOf(AttributeName, [StoredValue])
       case exists(AttributeName)
+      /// The same as its part, which is tested before all other parts of a query.
+      case first(Node)
     }
 
     package let node: Node
@@ -100,6 +102,12 @@ extension UserStore {
     /// The condition that all users meet.
     public static var always: Condition { Condition(.all([])) }
 
+    /// The same condition, tested before those that it is combined with by `&&`.
+    ///
+    /// A query then reads nothing of other users, so that how long it takes says nothing about them. That has a price: the users who meet
+    /// this condition are all found first, and no index finds those who meet the rest.
+    package var testedFirst: Condition { Condition(.first(node), of: [self]) }
+
     /// The attributes that the condition mentions, with `id` for the identifier.
     public var attributes: Set<AttributeName> { Set(node.attributes) }
 
@@ -129,7 +137,7 @@ extension UserStore.Condition.Node {
   var depth: Int {
     switch self {
     case .all(let parts), .any(let parts): parts.map { $0.depth + 1 }.max() ?? 0
-    case .not(let part): part.depth + 1
+    case .not(let part), .first(let part): part.depth + 1
     case .comparison, .isOneOf, .exists: 0
     }
   }
@@ -138,7 +146,7 @@ extension UserStore.Condition.Node {
   var attributes: [AttributeName] {
     switch self {
     case .all(let parts), .any(let parts): parts.flatMap(\.attributes)
-    case .not(let part): part.attributes
+    case .not(let part), .first(let part): part.attributes
     case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
     }
   }
@@ -146,10 +154,19 @@ extension UserStore.Condition.Node {
   var searchCount: Int {
     switch self {
     case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.searchCount }
-    case .not(let part): part.searchCount
+    case .not(let part), .first(let part): part.searchCount
     case .comparison(_, .contains, _), .comparison(_, .containsIgnoringCase, _): 1
     case .comparison, .isOneOf, .exists: 0
     }
+  }
+
+  /// The users of whom a query reads something, if not of all: those who meet one of these conditions.
+  package var selected: [Self]? {
+    for case .first(let part) in parts(of: .all) {
+      let parts = part.parts(of: .any)
+      return parts.isEmpty ? [part] : parts
+    }
+    return nil
   }
 
   enum Junction {

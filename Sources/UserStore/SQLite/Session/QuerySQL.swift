@@ -9,6 +9,9 @@ struct QuerySQL {
   /// The indexed attributes, of which there are few: searching them is faster than hashing.
   private let indexes: Set<AttributeIndex>
 
+  /// Whether the users that are read are selected before the conditions.
+  private let hasSelected: Bool
+
   /// SQLite joins at most 64 tables, and tries many orders of them; further attributes are looked up for each row.
   private static let joinLimit = 20
 
@@ -31,7 +34,7 @@ struct QuerySQL {
       text += ", "
       text += column(attribute)
     }
-    appendSource()
+    appendSource(of: part)
     text += condition(of: part)
     text += " ORDER BY "
     for key in part.order {
@@ -46,12 +49,22 @@ struct QuerySQL {
     let part = RowPart(conditions: [condition.node])
     self.init(joining: part, indexes)
     text = "SELECT count(*)"
-    appendSource()
+    appendSource(of: part)
+    text += self.condition(of: part)
+  }
+
+  /// Creates the SQL that selects the identifiers of the users who meet a condition.
+  private init(selecting condition: Condition.Node, _ indexes: Set<AttributeIndex>) {
+    let part = RowPart(conditions: [condition])
+    self.init(joining: part, indexes)
+    text = "SELECT users.id AS id"
+    appendSource(of: part)
     text += self.condition(of: part)
   }
 
   private init(joining part: RowPart, _ indexes: Set<AttributeIndex>) {
     self.indexes = indexes
+    hasSelected = part.selected != nil
     var implied = part.conditions.first?.implied ?? []
     for condition in part.conditions.dropFirst() { implied.formUnion(condition.implied) }
     // The first sort key first, so that it is among those that are joined.
@@ -62,11 +75,22 @@ struct QuerySQL {
     joins = Array(sorted.prefix(Self.joinLimit))
   }
 
-  private mutating func appendSource() {
-    text += " FROM users"
+  private mutating func appendSource(of part: RowPart) {
+    text += " FROM "
+    let selected = part.selected?.map { QuerySQL(selecting: $0, indexes) }
+    var join = " JOIN "
+    if let selected {
+      // SQLite never reorders a cross join, and looks up each user of a part by the identifier then. Without the limit, the part would be
+      // a join with the others.
+      join = " CROSS JOIN "
+      text += "(\(selected.map(\.text).joined(separator: " UNION ")) LIMIT -1) AS selected CROSS JOIN "
+      values += selected.flatMap(\.values)
+    }
+    text += "users"
+    if selected != nil { text += " ON users.id = selected.id" }
     for (index, attribute) in joins.enumerated() {
       let name = "a\(index)"
-      for part in [" JOIN attributes AS ", name, " ON ", name, ".user_id = users.id AND ", name, ".name = "] {
+      for part in [join, "attributes AS ", name, " ON ", name, ".user_id = users.id AND ", name, ".name = "] {
         text += part
       }
       text += attribute.literal
@@ -112,6 +136,7 @@ struct QuerySQL {
     case .all(let parts): return Self.junction(parts.map { sql($0) }, "AND", empty: "1")
     case .any(let parts): return Self.junction(parts.map { sql($0) }, "OR", empty: "0")
     case .not(let part): return "(\(sql(part))) IS NOT TRUE"
+    case .first(let part): return hasSelected ? "1" : sql(part)
     case .comparison(let attribute, let comparison, let value):
       guard attribute.column.canHave(value) else { return "0" }
       let isCaseless = comparison == .equal && indexes.contains { $0.ignoresCase && $0.attribute == attribute }

@@ -21,6 +21,7 @@ import Testing
         where: random.condition(), sortedBy: random.order(), limit: random.oneIn(2) ? random.number(1...5) : nil,
         showing: random.shown())
       if random.oneIn(3) { query.start = random.position(query.sortedBy) }
+      if random.oneIn(3) { query.where = random.condition().testedFirst && query.where }
       let place: Comment = "seed \(seed), round \(round): \(query)"
       let expected = query.select(from: users)
       try store.read { transaction in

@@ -106,6 +106,30 @@ import Testing
     }
   }
 
+  /// So that how long a query takes says nothing about users who are hidden.
+  @Test func `users are read only if they meet what is tested first`() throws {
+    let (named, own) = (Condition.isOneOf("id", [.integer(3), .integer(5)]), Attribute<Int>.age == 36)
+    for statistics in Self.statistics.prefix(2) {
+      try withStore(users: 5_000, statistics) { session in
+        let indexes = Set(try session.indexes())
+        for first in [named, own, named || own] {
+          for condition in Self.conditions {
+            for order in Self.orders + [[]] {
+              let query = Query(where: condition && first.testedFirst, sortedBy: order)
+              let counting = try plan(QuerySQL(counting: query.where, indexes: indexes), session)
+              for plan in try plans(query, session) + [counting] {
+                let others = plan.drop { $0 != "SCAN selected" }.dropFirst()
+                let searches = others.filter { $0.hasPrefix("SEARCH ") || $0.hasPrefix("SCAN ") }
+                let isOfOneUser = searches.allSatisfy { $0.contains("rowid=?") || $0.contains("user_id=?") }
+                #expect(!searches.isEmpty && isOfOneUser, "\(statistics): \(query) \(plan)")
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func `foreign statistics change no result`() throws {
     for statistics in Self.statistics {
       try withStore(users: 500, statistics) { session in
