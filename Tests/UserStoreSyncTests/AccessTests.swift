@@ -143,7 +143,7 @@ import UserStore
     let store = try UserStore.inMemory()
     let access = Access(subject: "ann", mayAdd: true, readableUsers: [])
     let history = SyncService.OwnershipHistory(of: store)
-    let (people, own) = (["ann", "bob", "cleo"], StoredValue.text("ann"))
+    let (people, own) = (["ann", "ann", "bob", "cleo"], StoredValue.text("ann"))
     let ids = (1...4).map { User.ID(Int64(-$0)) }
     /// The owners of users now, and for each set, by its end, all that a user had in it.
     var (owners, sets) = ([User.ID: StoredValue](), [Revision: [User.ID: Set<StoredValue>]]())
@@ -152,14 +152,18 @@ import UserStore
       let id = ids.randomElement(using: &random)!
       var had = owners.mapValues { Set([$0]) }
       // A set of several transactions of another program has several changes of the owner.
-      var choices: [(choice: UInt64, owner: StoredValue)] = []
-      for _ in 0..<(random.oneIn(3) ? Int.random(in: 2...6, using: &random) : 1) {
-        let person = random.oneIn(5) ? StoredValue.null : .text(people.randomElement(using: &random)!)
-        let choice = owners[id] == nil ? 9 : random.next() % 6
+      var (choices, isNew): ([(choice: UInt64, owner: StoredValue)], Bool) = ([], false)
+      for _ in 0..<(random.oneIn(2) ? Int.random(in: 2...4, using: &random) : 1) {
+        let person = random.oneIn(3) ? StoredValue.null : .text(people.randomElement(using: &random)!)
+        let choice = owners[id] == nil ? 9 : random.next() % 5
         choices.append((choice, person))
+        // Who gets a user first that was added for nobody sees its addition.
+        if isNew, choice <= 1 { had[id, default: []].insert(.null) }
         if choice <= 3 || choice == 9 { owners[id] = choice == 0 ? nil : person }
-        if let owner = owners[id] { had[id, default: []].insert(owner) }
+        isNew = owners[id] == .null && (isNew || choice == 1 || choice == 9)
+        if let owner = owners[id], !isNew { had[id, default: []].insert(owner) }
       }
+      if isNew { had[id, default: []].insert(.null) }
       try await store.write { [choices] users in
         for (place, (choice, owner)) in choices.enumerated() {
           if choice <= 1 { try users.remove(id) }

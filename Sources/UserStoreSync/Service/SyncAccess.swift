@@ -302,15 +302,15 @@ extension SyncService.Access {
 private struct OwnerTurn {
   /// Before the set, and so far.
   private(set) var (wasOwn, isOwn): (Bool, Bool)
-  /// Whether the user was own at any time, and somebody else's.
-  private var (hasOwn, hasOther): (Bool, Bool)
+  /// Whether the user was own at any time.
+  private var hasOwn: Bool
   private var (isRemoved, isHandedOver) = (false, false)
   /// How many times the user is added, and how many times for the subject.
   private var (additions, ownAdditions) = (0, 0)
   /// Whether a change of the owner was taken; and whether none was since the last addition.
   private var (isKnown, isNew) = (false, false)
 
-  init(wasOwn: Bool) { (self.wasOwn, isOwn, hasOwn, hasOther) = (wasOwn, wasOwn, wasOwn, false) }
+  init(wasOwn: Bool) { (self.wasOwn, isOwn, hasOwn) = (wasOwn, wasOwn, wasOwn) }
 
   mutating func take(_ change: UserStore.Change, of subject: String) {
     if change.attribute == .name {
@@ -321,24 +321,20 @@ private struct OwnerTurn {
     let own = StoredValue.text(subject)
     let (old, new) = (change.old == own, change.new == own)
     if change.kind == .removed { isRemoved = true }
-    if !isKnown, additions == 0 {
-      wasOwn = old || wasOwn && change.isPurged
-      hasOwn = wasOwn
-    }
+    if !isKnown, additions == 0 { wasOwn = old || wasOwn && change.isPurged }
     // The first owner of a user that is added is set after its addition.
-    if isNew, change.old.isNull {
+    if isNew {
       if new { ownAdditions += 1 }
     } else {
       isHandedOver = isHandedOver || change.kind == .updated && (isOwn || old) != new
     }
     hasOwn = hasOwn || old || new
-    hasOther = hasOther || !(old || change.old.isNull) || !(new || change.new.isNull)
     (isKnown, isNew, isOwn) = (true, false, new)
   }
 
   /// Whether the set has values of the one who is not the owner: unless it only adds the user, or only removes it.
   var hidesValues: Bool {
     let isReplaced = isRemoved && additions > 0 && wasOwn != isOwn
-    return hasOwn && (hasOther || isHandedOver || isReplaced || additions != ownAdditions)
+    return hasOwn && (isHandedOver || isReplaced || additions != ownAdditions)
   }
 }
