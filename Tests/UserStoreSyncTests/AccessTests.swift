@@ -152,18 +152,14 @@ import UserStore
       let id = ids.randomElement(using: &random)!
       var had = owners.mapValues { Set([$0]) }
       // A set of several transactions of another program has several changes of the owner.
-      var (choices, isNew): ([(choice: UInt64, owner: StoredValue)], Bool) = ([], false)
+      var choices: [(choice: UInt64, owner: StoredValue)] = []
       for _ in 0..<(random.oneIn(2) ? Int.random(in: 2...4, using: &random) : 1) {
         let person = random.oneIn(3) ? StoredValue.null : .text(people.randomElement(using: &random)!)
         let choice = owners[id] == nil ? 9 : random.next() % 5
         choices.append((choice, person))
-        // Who gets a user first that was added for nobody sees its addition.
-        if isNew, choice <= 1 { had[id, default: []].insert(.null) }
         if choice <= 3 || choice == 9 { owners[id] = choice == 0 ? nil : person }
-        isNew = owners[id] == .null && (isNew || choice == 1 || choice == 9)
-        if let owner = owners[id], !isNew { had[id, default: []].insert(owner) }
+        if let owner = owners[id] { had[id, default: []].insert(owner) }
       }
-      if isNew { had[id, default: []].insert(.null) }
       try await store.write { [choices] users in
         for (place, (choice, owner)) in choices.enumerated() {
           if choice <= 1 { try users.remove(id) }
@@ -307,6 +303,16 @@ import UserStore
     try expect(false, ["age"]) { for id in 1...2 { try $0.set("age", of: User.ID(Int64(id)), to: .integer(2)) } }
     try expect(false, ["name", "hair_color", "age", "owner_subject"]) { try $0.remove(User.ID(1)) }
     try expect(false, []) { _ = try $0.add([(.name, .text("again"))], as: User.ID(1)) }
+    // The owner belongs to the addition only if nothing is said of the user before.
+    let all = ["name", "hair_color", "owner_subject", "age"]
+    let values: [(attribute: AttributeName, value: StoredValue)] = [("age", .integer(3)), (.name, .text("new"))]
+    try expect(false, all) { _ = try $0.add(Access().owned(values + [(Access.owner, .text("ann"))])) }
+    try expect(true, ["owner_subject"]) { _ = try $0.add(values + [(Access.owner, .text("ann"))]) }
+    try expect(true, ["owner_subject"]) { users in
+      let id = try users.add(name: "new")
+      try users.post("seen", about: id)
+      try users.set(Access.owner, of: id, to: .text("ann"))
+    }
   }
 
   @Test func `users and entries are shown without what may not be read`() throws {

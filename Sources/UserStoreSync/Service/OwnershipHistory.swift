@@ -56,26 +56,47 @@ extension SyncService {
 
     /// Where somebody starts who asks for what follows a place: at the start of the set that it is within, if it is.
     ///
-    /// To whom the users of a set belong, only the whole set says. The place in a transaction of another program in a file is not known to
-    /// be within one.
+    /// To whom the users of a set belong, only the whole set says. In a file, the log does not tell where a transaction of another program
+    /// ends; so from a place that was counted, somebody starts before all of them that follow the last set of the library.
     ///
     /// - Parameters:
     ///   - cursor: The place.
+    ///   - isCounted: Whether the place is so many rows before the end of the log; if not, the client has got it as the end of something.
     ///   - access: Who asks; somebody who owns no users starts at the place.
     /// - Returns: The start.
     /// - Throws: `StoreError.Code.diverged`, `.compacted` and `.behind` for the cursor, the codes that every read can throw, and
     ///   `CancellationError`.
-    public func start(from cursor: UserStore.Cursor, for access: Access) async throws -> UserStore.Cursor {
+    public func start(
+      from cursor: UserStore.Cursor, isCounted: Bool = false, for access: Access
+    ) async throws -> UserStore.Cursor {
       guard access.ownsUsers else { return cursor }
       return try await store.read { users in
         try users.requireState(from: cursor)
         let (session, revision) = (try users.session, cursor.revision.rawValue)
+        if isCounted {
+          let oldest = try users.oldestCursor
+          let end = try Self.lastEnd(through: revision, after: oldest.revision.rawValue, session)
+          return try end.flatMap { try users.cursor(at: UserStore.Revision(rawValue: $0)) } ?? oldest
+        }
         guard let end = try session.nextEnd(after: revision, through: .max), end.first > 0, end.first <= revision else {
           return cursor
         }
         if let start = try users.cursor(at: UserStore.Revision(rawValue: end.first - 1)) { return start }
         throw StoreError(.compacted, "the changes before revision \(revision) were deleted")
       }
+    }
+
+    /// The end of the last set of the library at a revision or before; nil for none.
+    private static func lastEnd(
+      through revision: Int64, after oldest: Int64, _ session: any Session
+    ) throws(StoreError) -> Int64? {
+      var (last, distance, start) = (Int64?.none, Int64(64), revision)
+      while last == nil, start > oldest {
+        start = max(oldest, revision - distance)
+        distance *= 8
+        while let end = try session.nextEnd(after: last ?? start, through: revision) { last = end.sequence }
+      }
+      return last
     }
 
     /// What is known from a place on, and what is known of the log above that.

@@ -38,6 +38,9 @@ extension SyncService {
       return user.byteCount > userByteLimit / 6 && user.json.utf8.count > userByteLimit
     }
 
+    /// Throws if the access has ended, such as with a token; called in each transaction that writes.
+    public var requireValid: @Sendable () throws -> Void = {}
+
     /// The users that the subject owns, since `resolved(in:)`.
     private(set) var ownedUsers: Set<UserStore.User.ID> = []
     /// The users that the subject does not own, since `resolve(_:in:)`.
@@ -241,12 +244,13 @@ extension SyncService.Access {
     return access
   }
 
-  /// The values of a new user, with its owner if the subject may not write all users.
+  /// The values of a new user, first its owner: the subject, if it may not write all users.
   public func owned(
     _ values: [(attribute: AttributeName, value: StoredValue)]
   ) -> [(attribute: AttributeName, value: StoredValue)] {
-    // First, so that it is not in a later part of a large set.
-    ownsUsers ? [(Self.owner, .text(subject))] + values : values
+    // First, because what follows was written for the owner; and so that it is not in a later part of a large set.
+    if ownsUsers { return [(Self.owner, .text(subject))] + values }
+    return values.filter { $0.attribute == Self.owner } + values.filter { $0.attribute != Self.owner }
   }
 
   /// Whether a user with an id may be added: with limits, only an id that may be written, or a negative one, which nobody guesses.
@@ -264,16 +268,26 @@ extension SyncService.Access {
   /// Follows the log: takes over what a set says about owners, before its entries are shown.
   ///
   /// A user who is added or removed in the set is shown in it. Of one who is handed over, only the owner is: the rest may be what the
-  /// one before, or the next one, is not to see.
+  /// one before, or the next one, is not to see. A user who is added gets an owner with the addition, before anything else is said of it:
+  /// in a file, a set may be several transactions of another program.
   ///
-  /// - Parameter entries: Those of the set, in its order; at least the owners of users, and the names of those that are added or removed.
+  /// - Parameter entries: Those of the set, in its order; at least the owners of users, the names of those that are added or removed, and
+  ///   what follows an addition.
   /// - Returns: The access after the set; and whether a user was handed over, whose earlier changes the subject has not seen.
   public mutating func follow(_ entries: some Sequence<UserStore.Entry>) -> (after: Self, isHandedOver: Bool) {
     guard ownsUsers else { return (self, false) }
     var turns: [UserStore.User.ID: OwnerTurn] = [:]
-    for case .change(let change) in entries where change.attribute == .name || change.attribute == Self.owner {
-      if change.attribute == .name, change.kind == .updated { continue }
-      turns[change.user, default: OwnerTurn(wasOwn: ownedUsers.contains(change.user))].take(change, of: subject)
+    for entry in entries {
+      switch entry {
+      case .event(let event):
+        if let user = event.user { turns[user]?.endAddition() }
+      case .change(let change):
+        if change.attribute == Self.owner || change.attribute == .name && change.kind != .updated {
+          turns[change.user, default: OwnerTurn(wasOwn: ownedUsers.contains(change.user))].take(change, of: subject)
+        } else if change.kind != .added {
+          turns[change.user]?.endAddition()
+        }
+      }
     }
     var (after, isHandedOver) = (self, false)
     handedOverUsers = []
@@ -307,7 +321,7 @@ private struct OwnerTurn {
   private var (isRemoved, isHandedOver) = (false, false)
   /// How many times the user is added, and how many times for the subject.
   private var (additions, ownAdditions) = (0, 0)
-  /// Whether a change of the owner was taken; and whether none was since the last addition.
+  /// Whether a change of the owner was taken; and whether nothing has followed the last addition.
   private var (isKnown, isNew) = (false, false)
 
   init(wasOwn: Bool) { (self.wasOwn, isOwn, hasOwn) = (wasOwn, wasOwn, wasOwn) }
@@ -322,7 +336,7 @@ private struct OwnerTurn {
     let (old, new) = (change.old == own, change.new == own)
     if change.kind == .removed { isRemoved = true }
     if !isKnown, additions == 0 { wasOwn = old || wasOwn && change.isPurged }
-    // The first owner of a user that is added is set after its addition.
+    // The owner of a user that is added is set directly after its addition.
     if isNew {
       if new { ownAdditions += 1 }
     } else {
@@ -331,6 +345,9 @@ private struct OwnerTurn {
     hasOwn = hasOwn || old || new
     (isKnown, isNew, isOwn) = (true, false, new)
   }
+
+  /// Takes anything else that the set says of the user.
+  mutating func endAddition() { isNew = false }
 
   /// Whether the set has values of the one who is not the owner: unless it only adds the user, or only removes it.
   var hidesValues: Bool {

@@ -40,6 +40,7 @@ extension SyncService {
   private static func decide(
     _ sets: ArraySlice<Push.Set>, of push: Push, _ scope: Scope, in transaction: inout WriteTransaction
   ) throws -> (results: [(nonce: Int64, decision: Decision)], forked: Int64?) {
+    try scope.access.requireValid()
     let session = try transaction.session
     guard let replicated = session.replicated, try replicated.decides(), let server = try session.server() else {
       throw StoreError(.schemaTooOld, "replicas cannot send changes until the owner has migrated the schema")
@@ -120,7 +121,7 @@ extension SyncService {
       changed[id, default: 0] += value.byteCount + attribute.text.utf8.count
     }
     for (id, bytes) in changed where Int.random(in: 0..<sizeInterval) < bytes {
-      guard let user = try transaction.user(User.ID(id)), access.isTooLarge(user) else { continue }
+      guard let user = try access.user(User.ID(id), in: &transaction), access.isTooLarge(user) else { continue }
       throw Refusal(.invalid, "user \(id) would have more than \(access.userByteLimit >> 10) KiB of JSON")
     }
   }

@@ -43,7 +43,7 @@ import UserStore
 
   /// Some history must be wrong if a rule is broken.
   private static func notice(_ fault: Fault, onPostgres: Bool) async throws {
-    // One of some dozens notices the rarest; so many that no choice of seeds misses it.
+    // One of some hundreds notices the rarest; so many that no choice of seeds misses it.
     for seed in Seed.base..<Seed.base + 2_000 {
       do {
         _ = try await history(

@@ -26,7 +26,7 @@ extension API {
       problem.members = [("cursor", JSONText.text(head.description))]
       throw problem
     }
-    let (starting, begin) = try await filter.starting(at: start, in: ownership)
+    let (starting, begin) = try await filter.starting(at: start, isCounted: parameters["last"] != nil, in: ownership)
     let lines = ChangeLines(api: self, start: begin, filter: starting, clock: clock, limit: limit)
     // A page without a wait ends soon.
     let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1, for: access.subject)

@@ -55,9 +55,10 @@ extension API {
     try access.requireAdding(id)
     for (attribute, value) in values where value != .null { try access.require(.write, attribute) }
     let written = try await write(request, body) { api, users in
+      let api = try api.resolved(in: &users, about: id)
       try api.access.requireAdding(id)
       // A repeated request finds the user that the first one has added.
-      if try users.user(id) != nil {
+      if try users.storedValue(.name, of: id) != .null {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
       }
       return try users.add(api.access.rights.owned(values), as: id)
@@ -80,7 +81,7 @@ extension API {
       if let tags {
         _ = try api.matching(tags, id, in: &users)
       } else {
-        _ = try Self.user(id, in: &users)
+        try Self.requireUser(id, in: &users)
       }
       try api.check(expected, of: id, in: &users)
       try users.set(values, of: id)
@@ -114,6 +115,7 @@ extension API {
     let revision = UserStore.Revision(rawValue: number)
     let past = try await rights(at: revision)
     let written = try await write(request, origin: "undo") { [past] api, users in
+      let api = try api.resolved(in: &users)
       try api.undo(revision, as: past, in: &users)
       return nil
     }
@@ -175,7 +177,7 @@ extension API {
     }
     try requireReading()
     if let refusal { throw refusal }
-    for id in changed { if let user = try users.user(id) { try requireSize(of: user) } }
+    for id in changed { if let user = try access.rights.user(id, in: &users) { try requireSize(of: user) } }
     if !released.isEmpty { try access.require(.write, SyncService.Access.owner) }
   }
 
@@ -239,7 +241,7 @@ extension API {
   private func matching(
     _ tags: EntityTags, _ id: User.ID, in users: inout UserStore.WriteTransaction
   ) throws -> User {
-    guard let user = access.rights.shown(try Self.user(id, in: &users)) else { throw Self.noUser(id) }
+    guard let user = try access.rights.user(id, in: &users) else { throw Self.noUser(id) }
     let tag = ETag(of: user)
     if tags.contain(tag) { return user }
     throw Self.changed(id, since: tags, tag)
@@ -295,9 +297,8 @@ extension API {
     return try await body(request)
   }
 
-  private static func user(_ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User {
-    guard let user = try users.user(id) else { throw noUser(id) }
-    return user
+  private static func requireUser(_ id: User.ID, in users: inout UserStore.WriteTransaction) throws {
+    if try users.storedValue(.name, of: id) == .null { throw noUser(id) }
   }
 
   /// Writes once, however often the client sends the request with an `Idempotency-Key`.
@@ -318,10 +319,10 @@ extension API {
     let result: WriteResult = try await store.write(origin: origin) { users in
       try access.requireValid()
       if let known = try key?.outcome(in: &users) { return .known(known) }
-      let api = try resolved(in: &users, about: user)
+      let api = try user.map { try resolved(in: &users, about: $0) } ?? self
       if let user { try api.access.requireWriting(user) }
       let changed = try change(api, &users)
-      let user = try api.written(changed, in: &users)
+      let user = try changed.map { try api.written($0, in: &users) }
       let revision = try users.revision
       let written = Written(user: user, revision: revision, isUnchanged: revision == (try users.cursor.revision))
       try key?.keep(written.revision, isUnchanged: written.isUnchanged, user?.id, in: &users)
@@ -359,11 +360,12 @@ extension API {
   }
 
   /// The user that a write has changed.
-  private func written(_ id: User.ID?, in users: inout UserStore.WriteTransaction) throws -> User? {
-    guard let id else { return nil }
-    let user = try Self.user(id, in: &users)
+  private func written(_ id: User.ID, in users: inout UserStore.WriteTransaction) throws -> User {
+    let rights = try access.resolved(in: &users, about: id).rights
+    guard let user = try rights.user(id, in: &users) else { throw Self.noUser(id) }
     try requireSize(of: user)
-    return try shown(user, id)
+    try bodyPermit?.resize(to: user.byteCount)
+    return user
   }
 
   /// - Throws: `tooLarge` for a user that others could not read.

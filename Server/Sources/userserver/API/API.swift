@@ -102,9 +102,9 @@ struct API: HTTPResponder {
   /// The same with the rights that the client has in a transaction: while a body arrives slowly, users may be handed over.
   ///
   /// They are those about one user; without one, about all.
-  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>, about user: User.ID?) throws -> API {
+  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>, about user: User.ID? = nil) throws -> API {
     var api = self
-    api.access = try access.resolved(in: &users, about: user)
+    api.access = try user.map { try access.resolved(in: &users, about: $0) } ?? access.resolved(in: &users)
     return api
   }
 

@@ -36,7 +36,7 @@ struct Access: Sendable {
   /// The access that a token gives.
   init(_ token: VerifiedToken, _ keys: AccessKeys) {
     let claims = token.claims
-    let rights = SyncService.Access(
+    var rights = SyncService.Access(
       subject: claims.subject, mayAdd: claims.add, readableUsers: claims.read.users, writableUsers: claims.write.users,
       readableAttributes: claims.readable.map { Set($0.map { AttributeName($0) }) },
       writableAttributes: claims.writable.map { Set($0.map { AttributeName($0) }) })
@@ -47,6 +47,7 @@ struct Access: Sendable {
     // A stream that began before the expiry ends then, although clocks may differ: its client connects again once, and no more.
     let (now, expiry) = (Date(), token.expires.addingTimeInterval(-AccessKeys.skew))
     let end = now < expiry ? expiry : token.expires
+    rights.requireValid = { if Date() >= token.expires || !keys.has(token.keyID) { throw Ended() } }
     self.init(rights, granted, token: (token, end, keys))
   }
 
@@ -73,14 +74,17 @@ struct Access: Sendable {
     return try await store.read { users in try resolved(in: &users, about: user) }
   }
 
-  /// The same in a transaction, which has what others have written meanwhile; without a user, with all that the holder owns.
-  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>, about user: User.ID?) throws -> Access {
+  /// The same in a transaction, which has what others have written meanwhile.
+  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>, about user: User.ID) throws -> Access {
     var access = self
-    if let user {
-      access.rights = try rights.resolved(in: &users, about: user)
-    } else {
-      access.rights = try rights.resolved(in: &users)
-    }
+    access.rights = try rights.resolved(in: &users, about: user)
+    return access
+  }
+
+  /// The access with all users that the token's holder owns.
+  func resolved<Mode>(in users: inout UserStore.Transaction<Mode>) throws -> Access {
+    var access = self
+    access.rights = try rights.resolved(in: &users)
     return access
   }
 
@@ -156,9 +160,7 @@ struct Access: Sendable {
   /// Checks the token again, before anything is read or written for a request that has waited.
   ///
   /// - Throws: `Ended`.
-  func requireValid() throws(Ended) {
-    if let token, Date() >= token.verified.expires || !token.keys.has(token.verified.keyID) { throw Ended() }
-  }
+  func requireValid() throws { try rights.requireValid() }
 
   /// Does `body`, and cancels it when the token ends.
   ///

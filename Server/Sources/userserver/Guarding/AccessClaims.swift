@@ -25,6 +25,7 @@ struct AccessClaims: Sendable, Equatable {
   }
 
   static let maximumIDs = 1_000
+  static let maximumAttributes = 500
 
   /// The person: 1 to 100 Unicode scalars, as the origin of a change set, without control characters, in Unicode's form NFC.
   let subject: String
@@ -53,6 +54,9 @@ struct AccessClaims: Sendable, Equatable {
     add = try Self.flag("add", members)
     let readable = try Self.attributes("readable", members)
     let writable = try Self.attributes("writable", members)
+    if (readable ?? []).count + (writable ?? []).count > Self.maximumAttributes {
+      throw .notAccepted("readable and writable have more than \(Self.maximumAttributes) attributes")
+    }
     self.readable = readable.map { $0 + (writable ?? []).without($0) }
     self.writable = writable ?? readable
   }

@@ -37,9 +37,9 @@ struct ChangeFilter: Sendable {
   ///
   /// It starts where a set does.
   func starting(
-    at cursor: Cursor, in ownership: SyncService.OwnershipHistory
+    at cursor: Cursor, isCounted: Bool = false, in ownership: SyncService.OwnershipHistory
   ) async throws -> (ChangeFilter, start: Cursor) {
-    let start = try await ownership.start(from: cursor, for: rights)
+    let start = try await ownership.start(from: cursor, isCounted: isCounted, for: rights)
     var filter = self
     filter.rights = try await ownership.access(rights, at: start)
     filter.following = filter.rights
@@ -60,7 +60,7 @@ struct ChangeFilter: Sendable {
     (following, _) = rights.follow(owners)
   }
 
-  /// The entries of a set that say to whom own users belong.
+  /// The entries of a set that say to whom own users belong, and the first ones after additions.
   private static func owners(
     in set: UserStore.ChangeSet, of rights: SyncService.Access
   ) async throws -> [UserStore.Entry] {
@@ -74,13 +74,18 @@ struct ChangeFilter: Sendable {
       }
       return true
     }
-    var entries: [UserStore.Entry] = []
+    var (entries, added) = ([UserStore.Entry](), Set<User.ID>())
     if users.isEmpty { return entries }
     try await set.iterateEntries { entry in
-      if case .change(let change) = entry, [.name, SyncService.Access.owner].contains(change.attribute),
-        users.contains(change.user)
-      {
-        entries.append(entry)
+      switch entry {
+      case .change(let change) where users.contains(change.user):
+        let isOfOwner = [.name, SyncService.Access.owner].contains(change.attribute)
+        let isFirst = change.kind != .added && added.remove(change.user) != nil
+        if isOfOwner || isFirst { entries.append(entry) }
+        if change.kind == .added { added.insert(change.user) }
+      case .event(let event):
+        if let user = event.user, added.remove(user) != nil { entries.append(entry) }
+      default: break
       }
       return true
     }

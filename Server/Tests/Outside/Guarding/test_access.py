@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from support import DEADLINE, USERSERVER, Server, TestCase, at, eventually
+from support import DEADLINE, USERSERVER, Server, TestCase, Writer, at, eventually, on_files
 
 ISSUER, AUDIENCE = "https://issuer.example.com", "https://users.example.com"
 # A stream that begins after the expiry, on a slow machine, ends when the tolerated difference of clocks is over.
@@ -269,6 +269,23 @@ class Ends(AccessCase):
             eventually(lambda: self.server.request("GET", "/users", token=token).status == 401, "the key is refused")
             slow.send(body)
             self.assertEqual(slow.head().status, 401)
+        self.assertEqual(self.server.get("/users", token=True)["users"], [])
+
+    @on_files
+    def test_a_set_of_a_replica_is_not_written_after_the_key_was_withdrawn(self):
+        token = self.token("--add", subject="ann")
+        state = self.server.request("GET", "/sync", token=token).json()
+        lines = [{"op": "push", "identity": state["identity"], "subject": "ann", "producer": "7", "cursor": state["cursor"], "decided": 0},
+                 {"op": "add", "user": -5, "name": "late"}, {"op": "end", "number": 1, "nonce": "10001", "origin": None}]
+        body = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        with concurrent.futures.ThreadPoolExecutor() as threads, Writer(self.server.database) as other:
+            # The push waits for the other program, or comes later.
+            other.run("BEGIN IMMEDIATE")
+            push = threads.submit(self.server.request, "POST", "/sync/push", body, JSONL, token=token)
+            self.issuer.withdraw()
+            eventually(lambda: self.server.request("GET", "/users", token=token).status == 401, "the key is refused")
+            other.run("COMMIT")
+            self.assertProblem(push.result(), 401, "badToken")
         self.assertEqual(self.server.get("/users", token=True)["users"], [])
 
     def test_a_replica_that_waits_is_answered_when_its_token_ends(self):

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 
-from support import Writer, at, long, on_files, usertool
+from support import Writer, at, eventually, long, on_files, usertool
 from test_access import JSONL, AccessCase
 
 # Where clients choose something, by operation: each place is in the probes below, or cannot name a user.
@@ -529,6 +529,33 @@ class Owners(Limits):
                 answer = self.ask("GET", at("/sync/changes", after=within), headers={"Accept": "application/jsonl"}, token=token).text
                 self.assertFalse("FOR BOB" in answer or token == self.bob and "ANN'S" in answer, within)
         self.assertEqual(self.ask("GET", f"/users/{user}", token=self.bob).json()["note"], "FOR BOB")
+
+    @on_files
+    def test_transactions_of_another_program_show_nobody_what_was_not_theirs(self):
+        def run(*statements):
+            start = self.server.get("/about")["cursor"]
+            with Writer(self.server.database) as writer:
+                for statement in ("BEGIN", *statements, "COMMIT"):
+                    writer.run(statement)
+            eventually(lambda: self.server.get("/about")["cursor"] != start, "the transaction is seen")
+
+        own = "INSERT INTO attributes VALUES ({}, 'owner_subject', 'ann')".format
+        self.ask("PUT", "/users/-7", {"name": "BOB'S", "a": "BOB'S", "z": "BOB'S"}, {"If-None-Match": "*"}, token=self.bob)
+        start = self.server.get("/about")["cursor"]
+        # Each does one thing.
+        run("DELETE FROM users WHERE id = -7")
+        run("INSERT INTO users (id, name) VALUES (-7, 'new')", own(-7))
+        run("INSERT INTO users (id, name) VALUES (-8, 'new')", "INSERT INTO attributes VALUES (-8, 'q', 'NOBODY''S')")
+        run("DELETE FROM attributes WHERE user_id = -8 AND name = 'q'")
+        run(own(-8))
+        self.assertEqual([user["id"] for user in self.ask("GET", "/users", token=self.ann).json()["users"]], [-8, -7])
+        for last in range(30):
+            place = {"last": last} if last else {"after": start}
+            with self.server.stream(at("/changes", **place), accept="application/jsonl", token=self.ann) as stream:
+                within = stream.headers["change-cursor"]
+            answer = self.ask("GET", at("/sync/changes", after=within), headers={"Accept": "application/jsonl"}, token=self.ann).text
+            for shown in (self.ask("GET", at("/changes", **place), token=self.ann).text, str(self.changes(self.ann, after=within)), answer):
+                self.assertFalse("BOB'S" in shown or "NOBODY'S" in shown, f"{place}: {shown}")
 
     @on_files
     def test_after_a_purge_the_former_owner_does_not_see_who_has_the_id(self):

@@ -25,15 +25,21 @@ package enum SchemaPart: Int64, CaseIterable, Sendable {
   /// The version of a file that has all parts.
   static let newestVersion: Int64 = 9
 
-  var migration: Migration {
-    switch self {
-    case .replica: Migration(rawValue, "replica", PackageResources.replica_sql)
-    case .server: Migration(rawValue, "server", PackageResources.server_sql)
-    case .outbox: Migration(rawValue, "outbox", PackageResources.outbox_sql)
-    case .readOnly: Migration(rawValue, "read_only", PackageResources.read_only_sql)
-    case .decisions: Migration(rawValue, "decisions", PackageResources.decisions_sql)
-    }
-  }
+  /// Made once: each opening of a replica compares the fingerprints.
+  private static let migrations = Dictionary(
+    uniqueKeysWithValues: allCases.map { part in
+      let (name, sql) =
+        switch part {
+        case .replica: ("replica", PackageResources.replica_sql)
+        case .server: ("server", PackageResources.server_sql)
+        case .outbox: ("outbox", PackageResources.outbox_sql)
+        case .readOnly: ("read_only", PackageResources.read_only_sql)
+        case .decisions: ("decisions", PackageResources.decisions_sql)
+        }
+      return (part, Migration(part.rawValue, name, sql))
+    })
+
+  var migration: Migration { Self.migrations[self]! }
 
   /// The table by which the part is recognized.
   var table: String {

@@ -21,6 +21,8 @@ import Testing
         where: random.condition(), sortedBy: random.order(), limit: random.oneIn(2) ? random.number(1...5) : nil,
         showing: random.shown())
       if random.oneIn(3) { query.start = random.position(query.sortedBy) }
+      // As many are read in another way.
+      if random.oneIn(4) { query.showing = (query.showing ?? []) + (0..<30).map { "none \($0)" } }
       if random.oneIn(3) { query.where = random.condition().testedFirst && query.where }
       let place: Comment = "seed \(seed), round \(round): \(query)"
       let expected = query.select(from: users)
