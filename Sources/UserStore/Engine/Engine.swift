@@ -8,6 +8,8 @@ package protocol Engine: AnyObject, Sendable {
   ///
   /// In memory, it is the same pool as `readers`: reads and writes take turns.
   var writers: SessionPool? { get }
+  /// The session that writes, if what it has cached makes it the one that reads fastest what it has written; nil if any is as fast.
+  var warm: SessionPool? { get }
 
   /// Returns the end of the log, read in a session that is then free for reading or writing.
   func logEnd() throws(StoreError) -> Cursor

@@ -11,7 +11,10 @@ package struct RowPart {
   package var order: [SortKey] = []
 
   /// The conditions of which a user must meet one to be read at all; nil for all users.
-  package var selected: [Condition.Node]? { conditions.lazy.compactMap(\.selected).first }
+  package var selected: [Condition.Node]? {
+    for condition in conditions { if let selected = condition.selected { return selected } }
+    return nil
+  }
 
   package init(conditions: [Condition.Node]) { self.conditions = conditions }
 }

@@ -82,6 +82,9 @@ package final class SessionPool: Sendable {
     waiter?.wake()
   }
 
+  /// Borrows a session that is open and not lent; nil if there is none.
+  func takeIdle() -> (any Session)? { state.withLock { $0.idle.popLast() } }
+
   /// Lends no more sessions; closes idle sessions now, one after another, and the others when they are returned.
   package func close() {
     var (sessions, waiters) = state.withLock { state in

@@ -34,7 +34,7 @@ struct CountContent: LiveContent {
       }
     }
     if !unknown.isEmpty {
-      let isRead = try read { state throws(StoreError) in
+      let isRead = try read(users: unknown.count) { state throws(StoreError) in
         for delta in unknown { difference += try state.difference(of: delta, condition) }
       }
       if !isRead { return nil }

@@ -124,7 +124,7 @@ struct ListContent: LiveContent {
       }
     }
     if !unknown.isEmpty {
-      let isRead = try read { state throws(StoreError) in
+      let isRead = try read(users: unknown.count) { state throws(StoreError) in
         for (place, id) in unknown {
           guard let row = try state.row(id, layout), layout.meets(query.where, row) else { continue }
           transitions[place].new = row

@@ -31,9 +31,6 @@ extension LiveContent {
   }
 }
 
-/// Calls a closure with the state at the end of the set that is being delivered; returns false if that cannot be read.
-typealias PastReader = ((PastState) throws(StoreError) -> Void) throws(StoreError) -> Bool
-
 /// The changes that concern a live query.
 struct Mentions: Sendable {
   /// The attributes whose changes it must see; nil for all.

@@ -187,9 +187,9 @@ final class LiveQueries: Sendable {
   /// Reads values at the end of a set; empty if that is not possible.
   private func values(of attributes: [LiveIndex.Place], at cursor: Cursor) -> [LiveIndex.Place: StoredValue] {
     var values: [LiveIndex.Place: StoredValue] = [:]
-    _ = try? access.delivering.reader(at: cursor)({ state throws(StoreError) in
+    _ = try? access.delivering.reader(at: cursor)(users: attributes.count) { state throws(StoreError) in
       for place in attributes { values[place] = try state.value(place.attribute, of: place.user) }
-    })
+    }
     return values
   }
 

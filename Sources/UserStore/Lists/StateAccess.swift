@@ -20,13 +20,31 @@ struct StateAccess: Sendable {
   }
 
   /// Reads the state at the end of a set.
-  func reader(at cursor: Cursor) -> PastReader {
-    { (body) throws(StoreError) in
-      try reader.reading(isDelivering: isDelivering) { transaction throws(StoreError) in
-        guard let state = try PastState(at: cursor, try transaction.session) else { return false }
-        try body(state)
-        return true
-      }
+  func reader(at cursor: Cursor) -> PastReader { PastReader(access: self, cursor: cursor) }
+}
+
+/// Reads the state at the end of the set that is being delivered.
+struct PastReader {
+  fileprivate let access: StateAccess
+  fileprivate let cursor: Cursor
+
+  /// So many users are read in a millisecond.
+  private static let fewUsers = 100
+
+  /// Calls `body` with the state; returns false if that cannot be read.
+  ///
+  /// - Parameter users: How many users `body` reads by their ids; nil if it finds users.
+  func callAsFunction(
+    users: Int? = nil, _ body: (PastState) throws(StoreError) -> Void
+  ) throws(StoreError) -> Bool {
+    func read(_ transaction: inout ReadTransaction) throws(StoreError) -> Bool {
+      guard let state = try PastState(at: cursor, try transaction.session) else { return false }
+      try body(state)
+      return true
     }
+    guard access.isDelivering, let users, users <= Self.fewUsers else {
+      return try access.reader.reading(isDelivering: access.isDelivering, read)
+    }
+    return try access.reader.readingRows(read)
   }
 }

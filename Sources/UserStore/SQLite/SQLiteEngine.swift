@@ -2,6 +2,8 @@
 final class SQLiteEngine: Engine, FileOperations {
   let readers: SessionPool
   let writers: SessionPool?
+  /// After a commit, SQLite empties the caches of all other connections.
+  var warm: SessionPool? { writers }
   /// nil in memory.
   let file: DatabaseFile?
   /// nil in memory, and for a read-only store.

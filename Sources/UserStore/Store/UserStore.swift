@@ -87,7 +87,7 @@ public final class UserStore: Sendable {
     self.engine = engine
     listeners = Listeners(onError: configuration.onListenerError)
     let identity = StoreIdentity()
-    reader = Reader(pool: engine.readers, store: identity)
+    reader = Reader(pool: engine.readers, warm: engine.warm, store: identity)
     compactor = Compactor(configuration)
     // Opened before the position is read, so that every commit after it is an event.
     let watch = try engine.openWatch()

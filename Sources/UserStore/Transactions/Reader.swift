@@ -1,12 +1,14 @@
 /// Runs read transactions, on the calling thread or on threads of its own.
 final class Reader: PageSource, Sendable {
   private let pool: SessionPool
+  private let warm: SessionPool?
   private let store: StoreIdentity
   /// The threads of awaited reads; as many as there are sessions, so that a short read seldom waits behind a long one.
   private let threads: WorkerThreads
 
-  init(pool: SessionPool, store: StoreIdentity) {
+  init(pool: SessionPool, warm: SessionPool?, store: StoreIdentity) {
     self.pool = pool
+    self.warm = warm
     self.store = store
     threads = WorkerThreads(name: "userstore-read", limit: pool.limit)
   }
@@ -45,6 +47,24 @@ final class Reader: PageSource, Sendable {
     try store.enter()
     defer { leave() }
     return try body()
+  }
+
+  /// Reads a few rows for a delivery on the session that has written, if it is free: for so long, the next write waits. If not, as
+  /// `reading` does.
+  func readingRows<Result>(
+    _ body: (inout ReadTransaction) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try store.enter()
+    guard let warm, let session = warm.takeIdle() else {
+      store.leave()
+      return try reading(isDelivering: true, body)
+    }
+    defer { leave() }
+    // This ends the transaction.
+    defer { warm.give(back: session) }
+    try session.beginReading(after: nil)
+    var transaction = ReadTransaction(session)
+    return try body(&transaction)
   }
 
   /// Like `read`, for a body that throws only `StoreError`.

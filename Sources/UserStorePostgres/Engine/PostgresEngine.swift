@@ -4,6 +4,7 @@ import UserStore
 final class PostgresEngine: Engine {
   let readers: SessionPool
   let writers: SessionPool?
+  var warm: SessionPool? { nil }
   private let configuration: PostgresConfiguration
   private let connections: PostgresConnections
 

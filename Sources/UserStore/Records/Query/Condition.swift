@@ -162,11 +162,15 @@ extension UserStore.Condition.Node {
 
   /// The users of whom a query reads something, if not of all: those who meet one of these conditions.
   package var selected: [Self]? {
-    for case .first(let part) in parts(of: .all) {
+    switch self {
+    case .first(let part):
       let parts = part.parts(of: .any)
       return parts.isEmpty ? [part] : parts
+    case .all(let parts):
+      for case .first(let part) in parts { return Self.first(part).selected }
+      return nil
+    default: return nil
     }
-    return nil
   }
 
   enum Junction {

@@ -9,8 +9,8 @@ struct QuerySQL {
   /// The indexed attributes, of which there are few: searching them is faster than hashing.
   private let indexes: Set<AttributeIndex>
 
-  /// Whether the users that are read are selected before the conditions.
-  private let hasSelected: Bool
+  /// The conditions by which the users that are read are selected before the others are tested; nil for all users.
+  private let selected: [Condition.Node]?
 
   /// SQLite joins at most 64 tables, and tries many orders of them; further attributes are looked up for each row.
   private static let joinLimit = 20
@@ -34,7 +34,7 @@ struct QuerySQL {
       text += ", "
       text += column(attribute)
     }
-    appendSource(of: part)
+    appendSource()
     text += condition(of: part)
     text += " ORDER BY "
     for key in part.order {
@@ -49,7 +49,7 @@ struct QuerySQL {
     let part = RowPart(conditions: [condition.node])
     self.init(joining: part, indexes)
     text = "SELECT count(*)"
-    appendSource(of: part)
+    appendSource()
     text += self.condition(of: part)
   }
 
@@ -58,13 +58,13 @@ struct QuerySQL {
     let part = RowPart(conditions: [condition])
     self.init(joining: part, indexes)
     text = "SELECT users.id AS id"
-    appendSource(of: part)
+    appendSource()
     text += self.condition(of: part)
   }
 
   private init(joining part: RowPart, _ indexes: Set<AttributeIndex>) {
     self.indexes = indexes
-    hasSelected = part.selected != nil
+    selected = part.selected
     var implied = part.conditions.first?.implied ?? []
     for condition in part.conditions.dropFirst() { implied.formUnion(condition.implied) }
     // The first sort key first, so that it is among those that are joined.
@@ -75,22 +75,22 @@ struct QuerySQL {
     joins = Array(sorted.prefix(Self.joinLimit))
   }
 
-  private mutating func appendSource(of part: RowPart) {
-    text += " FROM "
-    let selected = part.selected?.map { QuerySQL(selecting: $0, indexes) }
-    var join = " JOIN "
+  private mutating func appendSource() {
+    var join = " JOIN attributes AS "
     if let selected {
       // SQLite never reorders a cross join, and looks up each user of a part by the identifier then. Without the limit, the part would be
       // a join with the others.
-      join = " CROSS JOIN "
-      text += "(\(selected.map(\.text).joined(separator: " UNION ")) LIMIT -1) AS selected CROSS JOIN "
+      join = " CROSS JOIN attributes AS "
+      let selected = selected.map { QuerySQL(selecting: $0, indexes) }
+      let parts = selected.map(\.text).joined(separator: " UNION ")
+      text += " FROM (\(parts) LIMIT -1) AS selected CROSS JOIN users ON users.id = selected.id"
       values += selected.flatMap(\.values)
+    } else {
+      text += " FROM users"
     }
-    text += "users"
-    if selected != nil { text += " ON users.id = selected.id" }
     for (index, attribute) in joins.enumerated() {
       let name = "a\(index)"
-      for part in [join, "attributes AS ", name, " ON ", name, ".user_id = users.id AND ", name, ".name = "] {
+      for part in [join, name, " ON ", name, ".user_id = users.id AND ", name, ".name = "] {
         text += part
       }
       text += attribute.literal
@@ -136,7 +136,7 @@ struct QuerySQL {
     case .all(let parts): return Self.junction(parts.map { sql($0) }, "AND", empty: "1")
     case .any(let parts): return Self.junction(parts.map { sql($0) }, "OR", empty: "0")
     case .not(let part): return "(\(sql(part))) IS NOT TRUE"
-    case .first(let part): return hasSelected ? "1" : sql(part)
+    case .first(let part): return selected == nil ? sql(part) : "1"
     case .comparison(let attribute, let comparison, let value):
       guard attribute.column.canHave(value) else { return "0" }
       let isCaseless = comparison == .equal && indexes.contains { $0.ignoresCase && $0.attribute == attribute }

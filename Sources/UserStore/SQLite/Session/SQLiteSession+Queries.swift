@@ -14,22 +14,29 @@ extension SQLiteSession {
   func eachRow(
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError) {
+    if request.columns.count > Self.columnLimit { return try eachWideRow(request, while: body) }
     let indexes = try knownIndexes()
-    let selected = request.columns.count > Self.columnLimit ? [] : request.columns
-    let columns = 1..<Int32(selected.count + 1)
-    let places = selected.isEmpty ? Dictionary(zip(request.columns, 0...)) { first, _ in first } : [:]
-    var (isMore, limit, failure) = (true, request.limit, StoreError?.none)
+    let columns = 1..<Int32(request.columns.count + 1)
+    var (isMore, limit) = (true, request.limit)
     for part in request.parts where isMore {
-      let query = QuerySQL(part, columns: selected, limit: limit, indexes: indexes)
+      let query = QuerySQL(part, columns: request.columns, limit: limit, indexes: indexes)
       try connection.query(SQL(once: "find users", query.text), query.values) { row in
         limit? -= 1
-        let id = User.ID(row.integer(0))
-        do throws(StoreError) {
-          let values = places.isEmpty ? columns.map { row.value($0) } : try values(of: id, at: places)
-          isMore = body(id, values) && limit != 0
-        } catch { (failure, isMore) = (error, false) }
+        isMore = body(User.ID(row.integer(0)), columns.map { row.value($0) }) && limit != 0
         return isMore
       }
+    }
+  }
+
+  private func eachWideRow(
+    _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
+  ) throws(StoreError) {
+    let places = Dictionary(zip(request.columns, 0...)) { first, _ in first }
+    var (narrow, failure) = (request, StoreError?.none)
+    narrow.columns = []
+    try eachRow(narrow) { id, _ in
+      do throws(StoreError) { return body(id, try values(of: id, at: places)) } catch { failure = error }
+      return false
     }
     if let failure { throw failure }
   }
