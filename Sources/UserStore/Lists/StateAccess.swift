@@ -33,7 +33,11 @@ struct PastReader {
 
   /// Calls `body` with the state; returns false if that cannot be read.
   ///
-  /// - Parameter users: How many users `body` reads by their ids; nil if it finds users.
+  /// - Parameters:
+  ///   - users: How many users `body` reads by their ids; nil if it finds users.
+  ///   - body: Reads.
+  /// - Returns: Whether the state could be read.
+  /// - Throws: The codes that every read can throw, and the error of `body`.
   func callAsFunction(
     users: Int? = nil, _ body: (PastState) throws(StoreError) -> Void
   ) throws(StoreError) -> Bool {

@@ -49,8 +49,9 @@ final class Reader: PageSource, Sendable {
     return try body()
   }
 
-  /// Reads a few rows for a delivery on the session that has written, if it is free: for so long, the next write waits. If not, as
-  /// `reading` does.
+  /// Reads a few rows for a delivery, on the session that has written if it is free.
+  ///
+  /// For so long, the next write waits. If it is not free, the same as `reading`.
   func readingRows<Result>(
     _ body: (inout ReadTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

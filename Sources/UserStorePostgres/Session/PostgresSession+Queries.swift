@@ -1,12 +1,11 @@
 import UserStore
 
 extension PostgresSession {
-  private static let selectValues = PostgresStatement(
-    "find users",
-    """
+  private static let values = """
     SELECT user_id, name, \(attributeColumns) FROM userstore.attributes
     WHERE user_id = ANY ($1::text::int8[]) AND name IN (SELECT pg_catalog.jsonb_array_elements_text($2::text::jsonb))
-    """, .text, .text)
+    """
+  private static let selectValues = PostgresStatement("find users", values, .text, .text)
   private static let selectAllValues = PostgresStatement(
     "find users",
     "SELECT user_id, name, \(attributeColumns) FROM userstore.attributes WHERE user_id = ANY ($1::text::int8[])", .text)
@@ -14,6 +13,8 @@ extension PostgresSession {
   private static let lockUsers = PostgresStatement(
     "find users",
     "SELECT id, name, hair_color FROM userstore.users WHERE id = ANY ($1::text::int8[]) ORDER BY id FOR UPDATE", .text)
+  private static let lockValues = PostgresStatement(
+    "find users", values + " ORDER BY user_id, name FOR UPDATE", .text, .text)
   private static let lockAllValues = PostgresStatement(
     "find users",
     """
@@ -22,17 +23,14 @@ extension PostgresSession {
     """, .text)
   private static let pageSize = 1_000
 
-  /// In a write, whole users are read and locked: what was read must not change before the commit.
+  /// In a write, users and the values that are read are locked: what was read must not change before the commit.
   func eachRow(
     _ request: RowRequest, while body: (_ id: User.ID, _ values: [StoredValue]) -> Bool
   ) throws(StoreError) {
-    if write != nil, !request.columns.isEmpty {
-      return try eachUser(request) { user in
-        body(user.id, request.columns.map { $0 == .id ? .integer(user.id.rawValue) : user[stored: $0] ?? .null })
-      }
-    }
     let further = request.columns.filter { ![.id, .name, .hairColor].contains($0) }
+    let isLocking = write != nil && !request.columns.isEmpty
     func rows(_ page: [User]) throws(StoreError) -> [(id: User.ID, values: [StoredValue])] {
+      let page = isLocking ? try locked(page) : page
       let values = try self.values(of: page.map(\.id), further)
       return page.map { user in
         let row = request.columns.map { attribute in
@@ -45,7 +43,7 @@ extension PostgresSession {
         return (user.id, row)
       }
     }
-    try eachPage(of: further.isEmpty ? 1 : Self.pageSize, request, read: rows) { body($0.id, $0.values) }
+    try eachPage(of: further.isEmpty && !isLocking ? 1 : Self.pageSize, request, read: rows) { body($0.id, $0.values) }
   }
 
   func eachUser(_ request: RowRequest, while body: (User) -> Bool) throws(StoreError) {
@@ -79,6 +77,13 @@ extension PostgresSession {
     }
   }
 
+  /// Returns users as they are when they are locked, without those that were removed before.
+  private func locked(_ found: [User]) throws(StoreError) -> [User] {
+    let locked = try run(Self.lockUsers, .text(Self.list(found.map(\.id.rawValue)))).all { User($0) }
+    let users = Dictionary(locked.map { ($0.id, $0) }) { $1 }
+    return found.compactMap { users[$0.id] }
+  }
+
   /// Returns users with all attributes; in a write, omits those that were removed before they could be locked.
   private func users(_ found: [User]) throws(StoreError) -> [User] {
     let ids = PostgresValue.text(Self.list(found.map(\.id.rawValue)))
@@ -106,7 +111,8 @@ extension PostgresSession {
   ) throws(StoreError) -> [User.ID: [AttributeName: StoredValue]] {
     if users.isEmpty || attributes.isEmpty { return [:] }
     let names = JSON.list(attributes.map { .text($0.text) }).description
-    let result = try run(Self.selectValues, .text(Self.list(users.map(\.rawValue))), .text(names))
+    let statement = write == nil ? Self.selectValues : Self.lockValues
+    let result = try run(statement, .text(Self.list(users.map(\.rawValue))), .text(names))
     var values: [User.ID: [AttributeName: StoredValue]] = [:]
     try result.each { row in
       values[User.ID(row.int8(0)), default: [:]][AttributeName(row.text(1))] = row.value(2)

@@ -205,8 +205,19 @@ extension SyncService.Access {
   ) throws(StoreError) -> Self {
     var access = self
     access.ownedUsers = []
-    if ownsUsers, try transaction.storedValue(Self.owner, of: user) == .text(subject) { access.ownedUsers = [user] }
+    if ownsUsers, try owns(user, in: &transaction) { access.ownedUsers = [user] }
     return access
+  }
+
+  /// Whether the subject owns a user; in a write, others cannot change that before the commit.
+  private func owns<Mode>(
+    _ user: UserStore.User.ID, in transaction: inout UserStore.Transaction<Mode>
+  ) throws(StoreError) -> Bool {
+    let isUser = UserStore.Condition.isOneOf("id", [.integer(user.rawValue)])
+    let own = StoredValue.text(subject)
+    // First a look without a lock, because PostgreSQL locks the values that a write reads: a stranger's must not be, nor waited for.
+    guard try transaction.count(where: isUser && UserStore.Condition(Self.owner, .equal, own)) > 0 else { return false }
+    return try transaction.storedValue(Self.owner, of: user) == own
   }
 
   /// The user without what may not be read, which is not read; nil if the user may not be read.
@@ -230,7 +241,7 @@ extension SyncService.Access {
     _ user: UserStore.User.ID, in transaction: inout UserStore.Transaction<Mode>
   ) throws(StoreError) {
     if !ownsUsers || may(.write, user) || !strangers.insert(user).inserted { return }
-    guard try transaction.storedValue(Self.owner, of: user) == .text(subject) else { return }
+    guard try owns(user, in: &transaction) else { return }
     strangers.remove(user)
     ownedUsers.insert(user)
   }

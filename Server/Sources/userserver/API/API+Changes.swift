@@ -26,7 +26,7 @@ extension API {
       problem.members = [("cursor", JSONText.text(head.description))]
       throw problem
     }
-    let (starting, begin) = try await filter.starting(at: start, isCounted: parameters["last"] != nil, in: ownership)
+    let (starting, begin) = try await filter.starting(at: start, in: ownership)
     let lines = ChangeLines(api: self, start: begin, filter: starting, clock: clock, limit: limit)
     // A page without a wait ends soon.
     let permit = type == "application/json" && wait == .zero ? nil : try streams.permit(1, for: access.subject)
@@ -54,7 +54,7 @@ extension API {
     // After a lost connection, a browser repeats the address and adds the header.
     let last = request.headers[.lastEventID].flatMap { $0.isEmpty ? nil : $0 }
     let given = try last.map { try cursor($0, "Last-Event-ID") } ?? cursor(of: after)
-    return try await store.read { users in
+    let (head, start) = try await store.read { users in
       let head = try users.cursor
       if let given { return (head, given) }
       if let rows {
@@ -63,6 +63,8 @@ extension API {
       }
       return (head, after == "oldest" ? try users.oldestCursor : head)
     }
+    if given != nil || rows == nil { return (head, start) }
+    return (head, try await ownership.start(from: start, isCounted: true, for: access.rights))
   }
 
   /// The cursor in `after`; nil for its words.

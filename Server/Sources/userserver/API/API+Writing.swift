@@ -58,7 +58,7 @@ extension API {
       let api = try api.resolved(in: &users, about: id)
       try api.access.requireAdding(id)
       // A repeated request finds the user that the first one has added.
-      if try users.storedValue(.name, of: id) != .null {
+      if try users.count(where: .isOneOf("id", [.integer(id.rawValue)])) > 0 {
         throw Problem(.preconditionFailed, "preconditionFailed", "user \(id) exists")
       }
       return try users.add(api.access.rights.owned(values), as: id)

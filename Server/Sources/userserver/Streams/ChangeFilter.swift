@@ -37,9 +37,9 @@ struct ChangeFilter: Sendable {
   ///
   /// It starts where a set does.
   func starting(
-    at cursor: Cursor, isCounted: Bool = false, in ownership: SyncService.OwnershipHistory
+    at cursor: Cursor, in ownership: SyncService.OwnershipHistory
   ) async throws -> (ChangeFilter, start: Cursor) {
-    let start = try await ownership.start(from: cursor, isCounted: isCounted, for: rights)
+    let start = try await ownership.start(from: cursor, for: rights)
     var filter = self
     filter.rights = try await ownership.access(rights, at: start)
     filter.following = filter.rights

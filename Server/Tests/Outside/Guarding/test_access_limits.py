@@ -4,8 +4,9 @@ import contextlib
 import hashlib
 import json
 import re
+import unittest
 
-from support import Writer, at, eventually, long, on_files, usertool
+from support import POSTGRES, Writer, at, eventually, long, on_files, usertool
 from test_access import JSONL, AccessCase
 
 # Where clients choose something, by operation: each place is in the probes below, or cannot name a user.
@@ -554,8 +555,41 @@ class Owners(Limits):
             with self.server.stream(at("/changes", **place), accept="application/jsonl", token=self.ann) as stream:
                 within = stream.headers["change-cursor"]
             answer = self.ask("GET", at("/sync/changes", after=within), headers={"Accept": "application/jsonl"}, token=self.ann).text
-            for shown in (self.ask("GET", at("/changes", **place), token=self.ann).text, str(self.changes(self.ann, after=within)), answer):
-                self.assertFalse("BOB'S" in shown or "NOBODY'S" in shown, f"{place}: {shown}")
+            with self.server.stream(at("/changes", **place), token=self.ann) as stream:
+                events = [next(stream)]
+                self.assertEqual(events[0].id, within)
+                while not events[-1].data.get("upToDate"):
+                    events.append(next(stream))
+            shown = [self.ask("GET", at("/changes", **place), token=self.ann).text, str(self.changes(self.ann, after=within)), answer]
+            for text in (*shown, str([event.data for event in events])):
+                self.assertFalse("BOB'S" in text or "NOBODY'S" in text, f"{place}: {text}")
+        # A browser that connects again repeats the address.
+        end = self.server.get("/about")["cursor"]
+        again = self.ask("GET", at("/changes", last=20), headers={"Last-Event-ID": end}, token=self.ann)
+        self.assertEqual(again.json()["changes"], [])
+
+    @unittest.skipUnless(POSTGRES, "in a file, every write waits for the one before")
+    def test_what_is_hidden_is_neither_locked_nor_waited_for(self):
+        self.add(self.ann)
+        own = self.add(self.ann)["id"]
+        self.ask("PUT", "/users/-7", {"name": "bob's"}, {"If-None-Match": "*"}, token=self.bob)
+        self.server.patch(own, hidden="x")
+        limited = self.token("--write", str(own), "--readable", "name,age", subject="cleo")
+        with Writer(self.server.database) as writer:
+            writer.run("BEGIN")
+            writer.run("UPDATE users SET name = 'b' WHERE id = -7")
+            writer.run("UPDATE attributes SET text = 'y' WHERE user_id = ? AND name = 'hidden'", (own,))
+            refused = self.push(self.ann, {"op": "set", "user": own, "attribute": "age", "value": 1},
+                                {"op": "set", "user": -7, "attribute": "age", "value": 1})
+            self.assertEqual(refused["result"], "forbidden")
+            for body, path in (({"set": {"age": 1}}, "/users/-7"), ({"event": "e", "user": -7}, "/events")):
+                answer = self.ask("PATCH" if "set" in body else "POST", path, body, {"Idempotency-Key": "1"}, token=self.ann)
+                self.assertProblem(answer, 404, "userNotFound")
+            self.assertEqual(self.ask("PATCH", f"/users/{own}", {"set": {"age": 2}}, token=limited).status, 200)
+            self.assertEqual(self.ask("PATCH", f"/users/{own}", {"set": {"age": 3}}, {"If-Match": '"1"'}, token=limited).status, 412)
+            # Nor does the refused set keep anything that the other program writes.
+            writer.run("UPDATE users SET name = 'c' WHERE id = ?", (own,))
+            writer.run("COMMIT")
 
     @on_files
     def test_after_a_purge_the_former_owner_does_not_see_who_has_the_id(self):
