@@ -60,6 +60,7 @@ extension UserStore.Condition.Node {
     switch self {
     case .comparison(let attribute, .equal, let value): (attribute, [value])
     case .isOneOf(let attribute, let values) where (1...100).contains(values.count): (attribute, values)
+    case .first(let part): part.key
     default: nil
     }
   }

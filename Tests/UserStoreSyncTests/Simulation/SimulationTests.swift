@@ -5,7 +5,7 @@ import UserStore
 
 /// Random histories of a server and its replicas.
 ///
-/// `USERSTORE_HISTORIES` is their number (300, 100 in which replicas are written, and 20 of each kind with the server on PostgreSQL, in
+/// `USERSTORE_HISTORIES` is their number (200, 100 in which replicas are written, and 20 of each kind with the server on PostgreSQL, in
 /// `scripts/postgres run`), `USERSTORE_SEED` the first seed, and `USERSTORE_TRACE` prints each step. `USERSTORE_LONG` breaks every rule.
 ///
 /// One test at a time, on threads that it may keep busy (see `SuiteThreads`).
@@ -57,7 +57,7 @@ import UserStore
     Issue.record("no history from seed \(Seed.base) on notices that \(fault.rawValue)")
   }
 
-  @Test func `followed histories`() async throws { try await Self.histories(300, writes: false) }
+  @Test func `followed histories`() async throws { try await Self.histories(200, writes: false) }
 
   @Test func `written histories`() async throws { try await Self.histories(100, writes: true) }
 
