@@ -132,7 +132,11 @@ extension SyncService {
   private static func perform(
     _ row: OwnRow, _ access: inout Access, in transaction: inout WriteTransaction
   ) throws -> Bool {
-    func exists(_ id: Int64) throws -> Bool { try !transaction.storedValue(.name, of: User.ID(id)).isNull }
+    func exists(_ id: Int64) throws -> Bool {
+      // Without a lock on a user who may be hidden, if this is somebody with limits.
+      if access.ownsUsers { return try transaction.count(where: .isOneOf("id", [.integer(id)])) > 0 }
+      return try !transaction.storedValue(.name, of: User.ID(id)).isNull
+    }
     if let id = row.user { try access.resolve(User.ID(id), in: &transaction) }
     do {
       switch row {

@@ -582,6 +582,8 @@ class Owners(Limits):
             refused = self.push(self.ann, {"op": "set", "user": own, "attribute": "age", "value": 1},
                                 {"op": "set", "user": -7, "attribute": "age", "value": 1})
             self.assertEqual(refused["result"], "forbidden")
+            taken = self.push(self.ann, {"op": "add", "user": -7, "name": "x"}, number=2)
+            self.assertEqual(taken["result"], "userExists")
             for body, path in (({"set": {"age": 1}}, "/users/-7"), ({"event": "e", "user": -7}, "/events")):
                 answer = self.ask("PATCH" if "set" in body else "POST", path, body, {"Idempotency-Key": "1"}, token=self.ann)
                 self.assertProblem(answer, 404, "userNotFound")
