@@ -41,14 +41,12 @@ struct PastReader {
   func callAsFunction(
     users: Int? = nil, _ body: (PastState) throws(StoreError) -> Void
   ) throws(StoreError) -> Bool {
-    func read(_ transaction: inout ReadTransaction) throws(StoreError) -> Bool {
+    let (reader, isDelivering) = (access.reader, access.isDelivering)
+    let isShort = isDelivering && (users ?? .max) <= Self.fewUsers
+    return try reader.reading(isDelivering: isDelivering, isShort: isShort) { transaction throws(StoreError) in
       guard let state = try PastState(at: cursor, try transaction.session) else { return false }
       try body(state)
       return true
     }
-    guard access.isDelivering, let users, users <= Self.fewUsers else {
-      return try access.reader.reading(isDelivering: access.isDelivering, read)
-    }
-    return try access.reader.readingRows(read)
   }
 }

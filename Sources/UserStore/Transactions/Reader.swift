@@ -16,17 +16,20 @@ final class Reader: PageSource, Sendable {
   /// Runs `body` in one snapshot of the store, on the calling thread.
   ///
   /// When all sessions are lent, it waits for one, or throws `StoreError.Code.busy`; with `isDelivering`, there is one more.
-  /// `position` is where `body` starts to read the log, if that is known.
+  /// `position` is where `body` starts to read the log, if that is known. With `isShort`, it reads on the session that has written, if that
+  /// is free: for so long, the next write waits.
   ///
   /// - Throws: `StoreError.Code.nested` inside a transaction of the same store, and what `body` throws.
   func read<Result>(
-    isWaiting: Bool = true, isDelivering: Bool = false, after position: Cursor? = nil,
+    isWaiting: Bool = true, isDelivering: Bool = false, isShort: Bool = false, after position: Cursor? = nil,
     _ body: (inout ReadTransaction) throws -> Result
   ) throws -> Result {
     try store.enter()
     let awaited = AwaitedRead.current
     defer { if let awaited { awaited.suspend(leave) } else { leave() } }
-    let session = try pool.take(isWaiting: isWaiting, isDelivering: isDelivering)
+    var (pool, lent) = (pool, (any Session)?.none)
+    if isShort, let warm, let idle = warm.takeIdle() { (pool, lent) = (warm, idle) }
+    let session = try lent ?? pool.take(isWaiting: isWaiting, isDelivering: isDelivering)
     // This ends the transaction.
     defer { pool.give(back: session) }
     defer { awaited?.end() }
@@ -49,32 +52,15 @@ final class Reader: PageSource, Sendable {
     return try body()
   }
 
-  /// Reads a few rows for a delivery, on the session that has written if it is free.
-  ///
-  /// For so long, the next write waits. If it is not free, the same as `reading`.
-  func readingRows<Result>(
-    _ body: (inout ReadTransaction) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try store.enter()
-    guard let warm, let session = warm.takeIdle() else {
-      store.leave()
-      return try reading(isDelivering: true, body)
-    }
-    defer { leave() }
-    // This ends the transaction.
-    defer { warm.give(back: session) }
-    try session.beginReading(after: nil)
-    var transaction = ReadTransaction(session)
-    return try body(&transaction)
-  }
-
   /// Like `read`, for a body that throws only `StoreError`.
   func reading<Result>(
-    isWaiting: Bool = true, isDelivering: Bool = false, after position: Cursor? = nil,
+    isWaiting: Bool = true, isDelivering: Bool = false, isShort: Bool = false, after position: Cursor? = nil,
     _ body: (inout ReadTransaction) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     do {
-      return try read(isWaiting: isWaiting, isDelivering: isDelivering, after: position) { transaction in
+      return try read(
+        isWaiting: isWaiting, isDelivering: isDelivering, isShort: isShort, after: position
+      ) { transaction in
         try body(&transaction)
       }
     } catch { throw StoreError(error) }

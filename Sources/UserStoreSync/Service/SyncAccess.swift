@@ -215,8 +215,11 @@ extension SyncService.Access {
   ) throws(StoreError) -> Bool {
     let isUser = UserStore.Condition.isOneOf("id", [.integer(user.rawValue)])
     let own = StoredValue.text(subject)
-    // First a look without a lock, because PostgreSQL locks the values that a write reads: a stranger's must not be, nor waited for.
-    guard try transaction.count(where: isUser && UserStore.Condition(Self.owner, .equal, own)) > 0 else { return false }
+    // PostgreSQL locks the values that a write reads, so the first look has no lock: a stranger's user is neither locked nor waited for.
+    if Mode.self == UserStore.Writing.self {
+      let isOwn = UserStore.Condition(Self.owner, .equal, own)
+      guard try transaction.count(where: isUser && isOwn) > 0 else { return false }
+    }
     return try transaction.storedValue(Self.owner, of: user) == own
   }
 

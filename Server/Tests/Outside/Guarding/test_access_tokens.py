@@ -284,6 +284,13 @@ class Claims(Tokens):
         self.refuses(self.key.token(claims(userstore={"read": list(range(1001))})), "1001 ids")
         self.refuses(self.key.token(claims(userstore={"read": list(range(500)), "write": list(range(400, 901))})), "1001 ids")
 
+    def test_five_hundred_attributes_are_the_limit(self):
+        names = [f"{number:x}" for number in range(501)]
+        self.accepts(self.key.token(claims(userstore={"read": "all", "readable": names[:500]})))
+        self.accepts(self.key.token(claims(userstore={"read": "all", "readable": names[:250], "writable": names[:250]})))
+        self.refuses(self.key.token(claims(userstore={"read": "all", "readable": names})), "501 attributes")
+        self.refuses(self.key.token(claims(userstore={"read": "all", "readable": names[:250], "writable": names[:251]})), "501 attributes")
+
     def test_a_mistyped_claim_is_refused(self):
         for members, says in (({"reads": "all"}, '"reads"'), ({"Read": "all"}, '"Read"'), ({"admin": True}, '"admin"'), ({"read ": []}, '"read "'), ({"": 1}, '""'),
                               ({"add": "true"}, "neither true nor false"), ({"add": 1}, "neither true nor false"), ({"add": None}, "neither true nor false"),

@@ -8,7 +8,7 @@ extension SQLiteSession {
   private static let deleteRule = SQL("remove a unique attribute", "DELETE FROM userstore_unique WHERE attribute = ?1")
   private static let schemaVersion = SQL("read the indexes", "PRAGMA schema_version")
 
-  /// SQLite looks up each column by itself, and takes quadratic time for many: 8.6 s for 900 columns of 1,000 users.
+  /// More columns are read separately: in one statement, SQLite takes quadratic time for them, 8.6 s for 900 of 1,000 users.
   private static let columnLimit = 20
 
   func eachRow(
