@@ -40,15 +40,15 @@ struct ListContent: LiveContent {
     setup = Setup(query, reserve: reserve)
   }
 
-  private var query: Query { setup.query }
+  private var condition: Condition { setup.query.where }
   private var layout: RowLayout { setup.layout }
 
   var mentions: Mentions {
-    Mentions(query.where, shown: query.showing.map { $0 + setup.keys })
+    Mentions(condition, shown: setup.query.showing.map { $0 + setup.keys })
   }
 
   var value: ErasedValue {
-    ValueBox(Rows(tree, layout, limit: query.limit, at: cursor, discontinuity: discontinuity))
+    ValueBox(Rows(tree, layout, limit: setup.query.limit, at: cursor, discontinuity: discontinuity))
   }
 
   // MARK: Reading
@@ -57,8 +57,8 @@ struct ListContent: LiveContent {
     _ state: PastState, at cursor: Cursor, discontinuity: StoreError.Code?
   ) throws(StoreError) -> Bool {
     let (rows, last) = try state.rows(
-      where: query.where, after: setup.start, limit: setup.limit.map { $0 + setup.reserve(for: $0) }, layout,
-      query.sortedBy)
+      where: condition, after: setup.start, limit: setup.limit.map { $0 + setup.reserve(for: $0) }, layout,
+      setup.query.sortedBy)
     let old = tree
     tree = RowTree(sorted: rowsByID.isEmpty ? rows : rows.map { known(as: $0) })
     rowsByID = Set(tree.map { RowByID($0) })
@@ -77,7 +77,7 @@ struct ListContent: LiveContent {
 
   private mutating func refill(_ limit: Int, _ state: PastState) throws(StoreError) {
     let missing = limit + setup.reserve(for: limit) - tree.count
-    let (rows, last) = try state.rows(where: query.where, after: end, limit: missing, layout, query.sortedBy)
+    let (rows, last) = try state.rows(where: condition, after: end, limit: missing, layout, setup.query.sortedBy)
     let place = end
     for row in rows {
       tree.insert(row, layout.order)
@@ -126,7 +126,7 @@ struct ListContent: LiveContent {
     if !unknown.isEmpty {
       let isRead = try read(users: unknown.count) { state throws(StoreError) in
         for (place, id) in unknown {
-          guard let row = try state.row(id, layout), layout.meets(query.where, row) else { continue }
+          guard let row = try state.row(id, layout), layout.meets(condition, row) else { continue }
           transitions[place].new = row
         }
       }
@@ -153,18 +153,18 @@ struct ListContent: LiveContent {
   private func row(_ delta: UserDelta, _ old: Row?) -> Row?? {
     if delta.isPurged { return nil }
     if !delta.exists { return .some(nil) }
-    func value(_ attribute: AttributeName) -> StoredValue? {
-      delta.newValue(attribute) ?? old.flatMap { old in layout.column(attribute).map { old.values[$0] } }
-    }
-    let isMet = query.where.node.truth(value)
+    let layout = layout
+    let values = layout.columns.indices.map { delta.newValue(layout.columns[$0]) ?? old?.values[$0] }
+    let isMet = condition.node.truth { attribute in layout.column(attribute).flatMap { values[$0] } }
     if isMet == false || old == nil && isOutside(delta) { return .some(nil) }
     let isWhole = old != nil || !delta.existed
-    guard isMet != nil, isWhole || !layout.showsAll, layout.columns.allSatisfy({ value($0) != nil }) else { return nil }
+    let known = values.compactMap(\.self)
+    guard isMet != nil, isWhole || !layout.showsAll, known.count == values.count else { return nil }
     var others = old?.others ?? [:]
     if layout.showsAll {
       for (attribute, _, new) in delta.changes { others[attribute] = new.isNull ? nil : new }
     }
-    return layout.row(delta.id, { value($0) ?? .null }, all: others)
+    return layout.row(delta.id, known, all: others)
   }
 
   /// Whether a user who was not in the list stays outside, whatever the values are that the set does not have.
@@ -175,7 +175,7 @@ struct ListContent: LiveContent {
       guard delta.existed, !keys.contains(where: delta.changes) else { return false }
       let isAffected = setup.mentioned.contains(where: delta.changes)
       // A user who met the condition, and was not in the list, is beyond its end.
-      return !isAffected || query.where.node.truth(delta.oldValue) == true
+      return !isAffected || condition.node.truth(delta.oldValue) == true
     }
     guard let end else { return false }
     let place = Query.Position(values: keys.map { delta.newValue($0) ?? .null }, id: delta.id)

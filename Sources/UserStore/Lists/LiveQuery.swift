@@ -16,7 +16,9 @@ final class LiveQuery: Sendable {
   private struct State {
     var value: ErasedValue?
     var progress = CatchUp<FoldedSet>()
-    var output: (hub: SignalHub, backing: ListenableBacking)?
+    /// Both are nil until the query is loaded.
+    var hub: SignalHub?
+    var backing: ListenableBacking?
     var hasEnded = false
     /// The listenables that are alive, and the number that were ever made.
     var (holders, listenables) = (0, 0)
@@ -48,7 +50,7 @@ final class LiveQuery: Sendable {
         state.progress.advance(through: through)
         if let sets = state.progress.next() { return sets }
         self.content.withLock { $0 = content }
-        (state.value, state.output) = (value, (receiver.hub, backing))
+        (state.value, state.hub, state.backing) = (value, receiver.hub, backing)
         return nil
       }
       guard let sets, let last = sets.last else {
@@ -89,7 +91,7 @@ final class LiveQuery: Sendable {
     typealias Next = (set: FoldedSet, hub: SignalHub, isStale: Bool)
     let (next, isInStep): (Next?, Bool) = state.withLock { state in
       let needed = state.progress.receive(set)
-      guard let hub = state.output?.hub else { return (nil, false) }
+      guard let hub = state.hub else { return (nil, false) }
       return (needed.map { ($0, hub, state.progress.isStale) }, state.progress.through <= set.position)
     }
     guard let next else { return isInStep }
@@ -121,11 +123,11 @@ final class LiveQuery: Sendable {
   }
 
   func end() {
-    let output = state.withLock { state in
+    let hub = state.withLock { state in
       state.hasEnded = true
-      return state.output
+      return state.hub
     }
-    output?.hub.end()
+    hub?.end()
   }
 
   // MARK: Listening
@@ -134,15 +136,16 @@ final class LiveQuery: Sendable {
   ///
   /// `Value` is the type of the content's value.
   func listenable<Value>() -> Listenable<Value> {
-    let (output, hasEnded) = state.withLock { state in
-      guard let output = state.output else { preconditionFailure("a query is loaded before it is used") }
+    let (hub, backing, hasEnded) = state.withLock { state in
+      guard let hub = state.hub, let backing = state.backing else {
+        preconditionFailure("a query is loaded before it is used")
+      }
       state.holders += 1
       state.listenables += 1
-      return (output, state.hasEnded)
+      return (hub, backing, state.hasEnded)
     }
     let hold = LiveHold(self)
-    if hasEnded { output.hub.end() }
-    let backing = output.backing
+    if hasEnded { hub.end() }
     let keeping = ListenableBacking(
       // Not the hub's value: a listener of the same round reads it before the hub has delivered it.
       value: { hold.query.state.withLock { $0.value } ?? backing.value() },
@@ -176,8 +179,8 @@ final class LiveQuery: Sendable {
   ///
   /// Call it under no lock: it releases listeners whose owners are gone, and what their closures hold.
   var listenablesIfUnused: Int? {
-    let (holders, listenables, output) = state.withLock { ($0.holders, $0.listenables, $0.output) }
-    guard holders == 0, let output, output.backing.names().isEmpty else { return nil }
+    let (holders, listenables, hub) = state.withLock { ($0.holders, $0.listenables, $0.hub) }
+    guard holders == 0, let hub, hub.names(of: .all).isEmpty else { return nil }
     return listenables
   }
 

@@ -76,8 +76,7 @@ struct PastState {
       let name = try value(.name, of: id)
       return name.isNull ? nil : Row(id, [name])
     }
-    guard let values = try user(id)?.storedValues else { return nil }
-    return layout.row(id, { values[$0] ?? .null }, all: values)
+    return try user(id).map { layout.row($0) }
   }
 
   func user(_ id: User.ID) throws(StoreError) -> User? {
@@ -101,8 +100,7 @@ struct PastState {
     var rows: [Row] = []
     if layout.showsAll {
       try session.eachUser(request) { user in
-        let values = user.storedValues
-        rows.append(layout.row(user.id, { values[$0] ?? .null }, all: values))
+        rows.append(layout.row(user))
         return true
       }
     } else {

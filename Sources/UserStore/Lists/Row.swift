@@ -63,10 +63,16 @@ struct RowLayout: Sendable {
     Query.Position(values: keys.map { column($0.attribute).map { row.values[$0] } ?? .null }, id: row.id)
   }
 
-  func row(_ id: User.ID, _ value: (AttributeName) -> StoredValue, all: [AttributeName: StoredValue]) -> Row {
+  func row(_ user: User) -> Row {
+    let values = columns.map { $0 == .id ? .integer(user.id.rawValue) : user[stored: $0] ?? .null }
+    return row(user.id, values, all: showsAll ? user.storedValues : [:])
+  }
+
+  /// A row with the values of the columns, and those of `all` that are no columns, if it shows them.
+  func row(_ id: User.ID, _ values: [StoredValue], all: [AttributeName: StoredValue]) -> Row {
     var others = showsAll ? all : [:]
     if !others.isEmpty { for column in columns { others[column] = nil } }
-    return Row(id, columns.map { $0 == .id ? .integer(id.rawValue) : value($0) }, others: others)
+    return Row(id, values, others: others)
   }
 
   /// The user with the attributes that are shown or sorted by.

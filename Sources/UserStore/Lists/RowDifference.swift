@@ -17,13 +17,13 @@ struct RowDifference {
       if let left = old.node, let right = new.node {
         if left === right, Side.skipShared(&old, &new) { continue }
         if left.isLeaf == right.isLeaf, left.isLeaf || left.count == right.count {
-          old.openNode(left)
-          new.openNode(right)
+          old.open()
+          new.open()
         } else if !left.isLeaf, right.isLeaf || left.count > right.count {
           // Only the larger one: the smaller may be one of its children.
-          old.openNode(left)
+          old.open()
         } else {
-          new.openNode(right)
+          new.open()
         }
         continue
       }
@@ -55,10 +55,9 @@ struct RowDifference {
     new.advance()
   }
 
-  /// A place in one version: before a node, or inside of a leaf.
+  /// A place in one version, and the number of rows before it.
   private struct Side {
     private var path: RowPath
-    private var rows: ArraySlice<Row> = []
     private(set) var position = 0
     private let end: Int
 
@@ -68,38 +67,31 @@ struct RowDifference {
     }
 
     /// The next node; nil inside of a leaf, and at the end.
-    var node: RowTree.Node? { rows.isEmpty && position < end ? path.next : nil }
+    var node: RowTree.Node? { position < end ? path.node : nil }
+
+    mutating func open() { path.open() }
 
     /// Skips the next nodes as long as both versions have the same before their ends; returns false if there are none.
     static func skipShared(_ old: inout Side, _ new: inout Side) -> Bool {
-      var (nodes, rows) = (0, 0)
-      let limit = min(old.end - old.position, new.end - new.position)
-      for (left, right) in zip(old.path.siblings, new.path.siblings) {
-        guard left === right, rows + left.count <= limit else { break }
-        nodes += 1
-        rows += left.count
-      }
-      old.path.skip(nodes)
-      new.path.skip(nodes)
-      old.position += rows
-      new.position += rows
+      let (nodes, rows) = RowPath.shared(
+        old.path, new.path, limit: min(old.end - old.position, new.end - new.position))
+      old.skip(nodes, rows)
+      new.skip(nodes, rows)
       return nodes > 0
     }
 
-    mutating func openNode(_ node: RowTree.Node) {
-      rows = node.rows[...]
-      path.open()
+    private mutating func skip(_ nodes: Int, _ rows: Int) {
+      path.skip(nodes)
+      position += rows
     }
 
     /// The next row; opens the nodes before it.
     mutating func row() -> Row? {
-      while let node { openNode(node) }
-      return position < end ? rows.first : nil
+      guard position < end else { return nil }
+      while path.node != nil { path.open() }
+      return path.row
     }
 
-    mutating func advance() {
-      rows.removeFirst()
-      position += 1
-    }
+    mutating func advance() { skip(1, 1) }
   }
 }

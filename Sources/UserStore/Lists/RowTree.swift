@@ -31,6 +31,28 @@ struct RowTree: Sendable {
       last = children.last?.last
     }
 
+    /// A copy with another child; it looks at none of those that stay, which are seldom in the processor's cache.
+    init(_ node: Node, _ index: Int, child: Node) {
+      var children = node.children
+      let old = exchange(&children[index], with: child)
+      rows = []
+      count = node.count - old.count + child.count
+      byteCount = node.byteCount - old.byteCount + child.byteCount
+      last = index == children.count - 1 ? child.last : node.last
+      self.children = children
+    }
+
+    /// A copy of a leaf with another row at a place in the order.
+    init(_ node: Node, _ index: Int, row: Row) {
+      var rows = node.rows
+      let old = exchange(&rows[index], with: row)
+      children = []
+      count = node.count
+      byteCount = node.byteCount - old.byteCount + row.byteCount
+      last = index == rows.count - 1 ? row : node.last
+      self.rows = rows
+    }
+
     var isLeaf: Bool { children.isEmpty }
 
     var size: Int { isLeaf ? rows.count : children.count }
@@ -82,8 +104,8 @@ struct RowTree: Sendable {
 
   /// Removes the row that is at this place in the order, if there is one.
   mutating func remove(_ row: Row, _ order: RowOrder) {
-    guard find(row, order).row != nil else { return }
-    root = Self.removing(row, from: root, order)
+    guard let rest = Self.removing(row, from: root, order) else { return }
+    root = rest
     while root.children.count == 1 { root = root.children[0] }
     if root.count == 0 { root = Node(rows: []) }
   }
@@ -133,13 +155,13 @@ struct RowTree: Sendable {
     if node.isLeaf {
       let index = place(of: row, in: node.rows, order)
       let isReplacing = index < node.rows.count && order.compare(node.rows[index], row) == 0
-      let rows = replacing(index..<(isReplacing ? index + 1 : index), of: node.rows, by: [row])
-      return divided(rows) { Node(rows: $0) }
+      if isReplacing { return (Node(node, index, row: row), nil) }
+      return divided(replacing(index..<index, of: node.rows, by: [row])) { Node(rows: $0) }
     }
     let index = child(of: node, for: row, order)
     let (child, next) = inserting(row, into: node.children[index], order)
-    let new = next.map { [child, $0] } ?? [child]
-    return divided(replacing(index..<index + 1, of: node.children, by: new)) { Node(children: $0) }
+    guard let next else { return (Node(node, index, child: child), nil) }
+    return divided(replacing(index..<index + 1, of: node.children, by: [child, next])) { Node(children: $0) }
   }
 
   private static func divided<Element>(_ elements: [Element], _ make: ([Element]) -> Node) -> (Node, Node?) {
@@ -148,16 +170,17 @@ struct RowTree: Sendable {
     return (make(Array(elements[..<middle])), make(Array(elements[middle...])))
   }
 
-  private static func removing(_ row: Row, from node: Node, _ order: RowOrder) -> Node {
+  /// The node without a row; nil if it does not have it.
+  private static func removing(_ row: Row, from node: Node, _ order: RowOrder) -> Node? {
     if node.isLeaf {
       let index = place(of: row, in: node.rows, order)
+      guard index < node.rows.count, order.compare(node.rows[index], row) == 0 else { return nil }
       return Node(rows: replacing(index..<index + 1, of: node.rows, by: []))
     }
     let index = child(of: node, for: row, order)
-    let child = removing(row, from: node.children[index], order)
-    if child.size > width / 4 || node.children.count == 1 {
-      return Node(children: replacing(index..<index + 1, of: node.children, by: child.count > 0 ? [child] : []))
-    }
+    guard let child = removing(row, from: node.children[index], order) else { return nil }
+    if child.size > width / 4 || node.children.count == 1, child.count > 0 { return Node(node, index, child: child) }
+    if node.children.count == 1 { return Node(children: []) }
     // Merged with a neighbor, so that nodes do not become small.
     let pair = index > 0 ? index - 1..<index + 1 : index..<index + 2
     let (left, right) = index > 0 ? (node.children[index - 1], child) : (child, node.children[index + 1])
@@ -184,48 +207,70 @@ struct RowTree: Sendable {
 extension RowTree: Sequence {
   struct Iterator: IteratorProtocol {
     private var path: RowPath
-    private var rows: ArraySlice<Row> = []
 
     init(_ root: Node) { path = RowPath(root) }
 
     mutating func next() -> Row? {
-      while rows.isEmpty {
-        guard let node = path.next else { return nil }
-        rows = node.rows[...]
-        path.open()
-      }
-      return rows.removeFirst()
+      while path.node != nil { path.open() }
+      guard let row = path.row else { return nil }
+      path.skip(1)
+      return row
     }
   }
 
   func makeIterator() -> Iterator { Iterator(root) }
 }
 
-/// The nodes of a tree that follow a place, in order, as the slices of their parents' children: opening a node copies none.
+/// A place in a tree: before a node, before a row of a leaf, or at the end.
 struct RowPath {
-  /// None is empty; the next node is the first of the last slice.
-  private var slices: [ArraySlice<RowTree.Node>]
+  /// The opened nodes, from the root, each with the index of its next child or row, which it has.
+  private var opened: [(node: RowTree.Node, next: Int)] = []
 
+  /// The place before the first child or row of a tree.
   init(_ root: RowTree.Node) {
-    slices = [[root]]
+    if root.size == 0 { return }
+    opened.reserveCapacity(8)
+    opened.append((root, 0))
   }
 
-  var next: RowTree.Node? { siblings.first }
+  /// The next node; nil inside of a leaf, and at the end.
+  var node: RowTree.Node? {
+    guard let (parent, next) = opened.last, !parent.isLeaf else { return nil }
+    return parent.children[next]
+  }
 
-  /// The next node, and those after it that have the same parent.
-  var siblings: ArraySlice<RowTree.Node> { slices.last ?? [] }
+  /// The next row; nil before a node, and at the end.
+  var row: Row? {
+    guard let (leaf, next) = opened.last, leaf.isLeaf else { return nil }
+    return leaf.rows[next]
+  }
 
-  /// Replaces the next node with its children.
+  /// Moves before the first child or row of the next node.
   mutating func open() {
-    let children = next?.children ?? []
-    skip(1)
-    if !children.isEmpty { slices.append(children[...]) }
+    if let node { opened.append((node, 0)) }
   }
 
-  /// Removes the next nodes, which have the same parent.
+  /// Moves behind the next children or rows, which have the same parent.
   mutating func skip(_ count: Int) {
-    guard count > 0, !slices.isEmpty else { return }
-    slices[slices.count - 1].removeFirst(count)
-    if slices[slices.count - 1].isEmpty { slices.removeLast() }
+    var count = count
+    while let last = opened.indices.last, count > 0 {
+      opened[last].next += count
+      if opened[last].next < opened[last].node.size { return }
+      opened.removeLast()
+      count = 1
+    }
+  }
+
+  /// How many of the next children of both paths are the same, and how many rows they have, at most `limit`.
+  static func shared(_ left: RowPath, _ right: RowPath, limit: Int) -> (nodes: Int, rows: Int) {
+    guard let (left, start) = left.opened.last, let (right, other) = right.opened.last else { return (0, 0) }
+    var (nodes, rows) = (0, 0)
+    while start + nodes < left.children.count, other + nodes < right.children.count {
+      let node = left.children[start + nodes]
+      guard node === right.children[other + nodes], rows + node.count <= limit else { break }
+      nodes += 1
+      rows += node.count
+    }
+    return (nodes, rows)
   }
 }

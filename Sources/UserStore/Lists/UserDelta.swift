@@ -135,6 +135,7 @@ extension Change {
 
 struct Fold {
   private(set) var deltas: [UserDelta] = []
+  /// The places of the users, if there are several.
   private var places: [User.ID: Int] = [:]
 
   mutating func add(_ change: Change) {
@@ -147,13 +148,15 @@ struct Fold {
   private mutating func place(of id: User.ID) -> Int {
     // Mostly the user of the change before.
     if let last = deltas.last, last.id == id { return deltas.count - 1 }
-    let place = places[id, default: deltas.count]
-    if place == deltas.count {
-      places[id] = place
-      deltas.append(UserDelta(id))
-    }
-    return place
+    if deltas.count == 1 { places[deltas[0].id] = 0 }
+    if let place = places[id] { return place }
+    if !deltas.isEmpty { places[id] = deltas.count }
+    deltas.append(UserDelta(id))
+    return deltas.count - 1
   }
 
-  subscript(_ id: User.ID) -> UserDelta? { places[id].map { deltas[$0] } }
+  subscript(_ id: User.ID) -> UserDelta? {
+    if places.isEmpty { return deltas.first.flatMap { $0.id == id ? $0 : nil } }
+    return places[id].map { deltas[$0] }
+  }
 }

@@ -63,6 +63,10 @@ static int note_pages(void *context, sqlite3 *handle, const char *name, int page
   return SQLITE_OK;
 }
 
+static void note_row(void *context, int operation, const char *database, const char *table, sqlite3_int64 row) {
+  if (table[0] == 'c' && table[1] == 'h') ((floor_db *)context)->logged = row;
+}
+
 static int open_handle(const char *path, sqlite3 **handle) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE;
   int code = sqlite3_open_v2(path, handle, flags, 0);
@@ -84,6 +88,7 @@ floor_db *floor_open(const char *path, int full, floor_plan plan) {
     return 0;
   }
   sqlite3_wal_hook(db->handle, note_pages, db);
+  sqlite3_update_hook(db->handle, note_row, db);
   return db;
 }
 

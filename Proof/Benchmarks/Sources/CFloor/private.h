@@ -33,6 +33,8 @@ struct floor_db {
   floor_plan plan;
   int wal_pages;
   int64_t head;
+  /// The last row that was appended to the log.
+  int64_t logged;
   char *wal_path;
   char buffer[4096];
 };

@@ -23,10 +23,7 @@ static int update(floor_db *db, statement_index index, int64_t user, const char 
 
 /// Writes the row that ends the set, if anything was logged.
 static int mark(floor_db *db) {
-  sqlite3_stmt *last = floor_statement(db, LAST);
-  int64_t end = sqlite3_step(last) == SQLITE_ROW ? sqlite3_column_int64(last, 0) : 0;
-  sqlite3_reset(last);
-  if (end <= db->head) return SQLITE_OK;
+  if (db->logged <= db->head) return SQLITE_OK;
   sqlite3_stmt *statement = floor_statement(db, MARK);
   int64_t nonce;
   sqlite3_randomness(sizeof nonce, &nonce);
@@ -56,7 +53,8 @@ static int write_users(floor_db *db, statement_index index, int64_t first, int64
   int watches = db->plan == FLOOR_SAME_PLAN;
   if (watches && has_moved(db)) return SQLITE_IOERR;
   int code = floor_run(db, BEGIN);
-  if (watches && code == SQLITE_OK) floor_data_version(db);
+  unsigned version;
+  if (watches && code == SQLITE_OK) sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_DATA_VERSION, &version);
   for (int64_t user = first; code == SQLITE_OK && user < first + count; user++) {
     code = update(db, index, user, text);
   }

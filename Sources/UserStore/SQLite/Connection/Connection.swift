@@ -117,6 +117,7 @@ import CUserStoreSQLite
       result = try body(prepared.statement)
     } catch {
       try? prepared.statement.reset()
+      hooks.noteUndone()
       throw error
     }
     try prepared.statement.reset()
@@ -143,7 +144,10 @@ import CUserStoreSQLite
   /// If one fails, those before it remain run. `purpose` completes error messages: “cannot PURPOSE: …”.
   func execute(_ sql: String, to purpose: String) throws(StoreError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
-    guard code == SQLITE_OK else { throw unsafe StoreError(SQLiteError(code, on: handle), purpose) }
+    guard code == SQLITE_OK else {
+      hooks.noteUndone()
+      throw unsafe StoreError(SQLiteError(code, on: handle), purpose)
+    }
   }
 
   /// Runs `body`, and interrupts the statement that it is running when `shouldContinue` returns false.
@@ -184,6 +188,17 @@ import CUserStoreSQLite
 
   /// Whether a transaction is open; false also after SQLite rolled one back because of an error.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// A number that is another one after each commit that this connection has seen, its own ones too
+  /// (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
+  ///
+  /// In a transaction, after its first statement, it tells whether anything was committed since another transaction. Unlike `PRAGMA data_version`, it takes no
+  /// statement.
+  var dataVersion: UInt32 {
+    var version: UInt32 = 0
+    _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return version
+  }
 
   func rollBack() { if isInTransaction { try? run(Self.rollback) } }
 

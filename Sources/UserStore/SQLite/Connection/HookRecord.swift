@@ -2,27 +2,46 @@ import CUserStoreSQLite
 
 /// The reports of SQLite's hooks about the current transaction.
 ///
-/// The hooks are hints: they also report rows that a savepoint rolls back and rows of statements that fail, they do not report
-/// rows that REPLACE deletes, and the commit hook runs before a COMMIT that may still fail. So false means that something did
-/// not happen, and true only says where to look.
+/// The hooks are hints: they also report rows that a savepoint rolls back and rows of statements that fail, which the connection and
+/// the session note; they do not report rows that REPLACE deletes, and the commit hook runs before a COMMIT that may still fail.
 ///
 /// Not `Sendable`: it belongs to its connection, and SQLite calls the hooks on the thread that uses the connection.
 @safe final class HookRecord {
-  /// Whether a row was appended to the log, even if it was rolled back since.
-  fileprivate(set) var hasLogged = false
+  enum Logged: Equatable {
+    case nothing
+    /// Rows were appended to the log, the last one with this number, and all of them are there.
+    case through(Int64)
+    /// Rows were appended or changed, and may have been rolled back since.
+    case unknown
+  }
+
+  /// The rows of the log since the write began, or since `takeLogged`.
+  fileprivate(set) var logged = Logged.nothing
   /// Whether a COMMIT got as far as writing to the file.
   fileprivate(set) var hasBegunCommit = false
   /// The number of pages in the -wal file after the last commit.
   fileprivate(set) var walPages = 0
 
-  func reset() { (hasLogged, hasBegunCommit) = (false, false) }
+  func reset() { (logged, hasBegunCommit) = (.nothing, false) }
 
   /// Without hooks, rows may have been logged.
-  func assumeLogged() { hasLogged = true }
+  func assumeLogged() { logged = .unknown }
 
-  func takeLogged() -> Bool {
-    defer { hasLogged = false }
-    return hasLogged
+  /// Notes that a statement has failed, or that a part of the transaction was rolled back.
+  func noteUndone() { if logged != .nothing { logged = .unknown } }
+
+  func takeLogged() -> Logged {
+    defer { logged = .nothing }
+    return logged
+  }
+
+  fileprivate func note(_ operation: Int32, row: Int64) {
+    logged =
+      switch (operation, logged) {
+      case (SQLITE_INSERT, .nothing): .through(row)
+      case (SQLITE_INSERT, .through(let last)): .through(max(last, row))
+      default: .unknown
+      }
   }
 
   /// Registers the hooks on a connection, which must keep this object until it is closed.
@@ -30,10 +49,10 @@ import CUserStoreSQLite
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     _ = unsafe sqlite3_update_hook(
       connection,
-      { context, _, _, table, _ in
+      { context, operation, _, table, row in
         // Runs for every row, so it compares only two letters: no other table's name starts with “ch”.
         guard let table = unsafe table, unsafe table[0] == 0x63, unsafe table[1] == 0x68 else { return }
-        unsafe HookRecord.from(context)?.hasLogged = true
+        unsafe HookRecord.from(context)?.note(operation, row: row)
       }, context)
     _ = unsafe sqlite3_commit_hook(
       connection,

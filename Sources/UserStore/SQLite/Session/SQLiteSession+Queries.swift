@@ -93,10 +93,10 @@ extension SQLiteSession {
 
   /// The indexes, which are read only when the schema may have changed.
   private func knownIndexes() throws(StoreError) -> Set<AttributeIndex> {
-    if let known = knownIndexSet, let counter = writingCounter, known.commitCounter == counter { return known.indexes }
+    if let known = knownIndexSet, let version = writingVersion, known.data == version { return known.indexes }
     let version = try connection.first(Self.schemaVersion) { $0.integer(0) } ?? 0
-    let indexes = if let known = knownIndexSet, known.version == version { known.indexes } else { Set(try indexes()) }
-    knownIndexSet = (version, writingCounter, indexes)
+    let indexes = if let known = knownIndexSet, known.schema == version { known.indexes } else { Set(try indexes()) }
+    knownIndexSet = (version, writingVersion, indexes)
     return indexes
   }
 

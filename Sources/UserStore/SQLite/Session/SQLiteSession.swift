@@ -6,8 +6,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
   /// nil in memory, and for a session that only reads.
   private var checkpoints: Checkpoints?
   private let file: DatabaseFile?
-  /// The end of the log after the last transaction that was committed, and `commitCounter` at that time.
-  private var knownEnd: (cursor: Cursor, counter: Int64)?
+  /// The end of the log after the last transaction that was committed, and the version of the data at that time.
+  private var knownEnd: (cursor: Cursor, version: UInt32)?
   /// The first page of the rows after a position, through the end of the log, which `commit` has read.
   private(set) var ahead: (start: Int64, end: Int64, rows: [LogRow])?
   /// The reason why the session cannot write: after a failed sync, SQLite considers the pages written.
@@ -16,8 +16,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private var write: Write?
   /// The end of the last set at each savepoint.
   private var savepoints: [Cursor] = []
-  /// The indexes in a version of the schema, and the commit counter of the last write in which they were read.
-  var knownIndexSet: (version: Int64, commitCounter: Int64?, indexes: Set<AttributeIndex>)?
+  /// The indexes in a version of the schema, and the version of the data if the session has written since.
+  var knownIndexSet: (schema: Int64, data: UInt32?, indexes: Set<AttributeIndex>)?
   /// Whether a user was removed by this session.
   var hasRemovedUsers = false
   /// Whether foreign keys are off until the next transaction.
@@ -25,7 +25,8 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   private struct Write {
     let start: (end: Cursor, isRead: Bool)
-    let counter: Int64
+    /// The version of the data before.
+    let version: UInt32
     /// The end of the last set.
     var end: Cursor
   }
@@ -65,11 +66,15 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 {
     if connection.hasMoved { throw DatabaseFile.moved }
-    return try commitCounter()
+    return try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0
   }
 
-  private func commitCounter() throws(StoreError) -> Int64 {
-    try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0
+  /// The end of the log, outside of a write, if the session has written it, and nobody else has committed since.
+  func knownLogEnd() throws(StoreError) -> Cursor? {
+    guard write == nil, let knownEnd else { return nil }
+    // Any statement: a transaction sees the data as they are at its first one.
+    _ = try connection.first(Self.dataVersion) { $0.integer(0) }
+    return connection.dataVersion == knownEnd.version ? knownEnd.cursor : nil
   }
 
   func beginReading(after position: Cursor?) throws(StoreError) {
@@ -101,14 +106,14 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private func beginWrite(isWaiting: Bool) throws(StoreError) {
     connection.hooks.reset()
     try lock(isWaiting: isWaiting)
-    let counter = try commitCounter()
-    let known = knownEnd?.counter == counter ? knownEnd?.cursor : nil
+    let version = connection.dataVersion
+    let known = knownEnd?.version == version ? knownEnd?.cursor : nil
     let end = if let known { known } else { try logEnd() }
-    write = Write(start: (end, known == nil), counter: counter, end: end)
+    write = Write(start: (end, known == nil), version: version, end: end)
   }
 
-  /// While the session writes: a number that changes only if another connection has committed before.
-  var writingCounter: Int64? { write?.counter }
+  /// While the session writes: the version of the data before.
+  var writingVersion: UInt32? { write?.version }
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start }
 
@@ -130,6 +135,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   }
 
   func rollBackToSavepoint() throws(StoreError) {
+    connection.hooks.noteUndone()
     try connection.run(Self.rollBackToSavepoint)
     try connection.run(Self.release)
     if let end = savepoints.popLast() { write?.end = end }
@@ -147,7 +153,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   /// Joins a transaction of another library, which has the write lock; `end` is the end of the log before it.
   func join(after end: Cursor) {
-    write = Write(start: (end, true), counter: 0, end: end)
+    write = Write(start: (end, true), version: 0, end: end)
   }
 
   /// Ends one set for all rows of a joined transaction so far, unless none was added since `start`.
@@ -160,7 +166,10 @@ final class SQLiteSession: Session, @unchecked Sendable {
   }
 
   /// Notes that the open write has replaced the log.
-  func noteReplacedLog() throws(StoreError) { write?.end = try logEnd() }
+  func noteReplacedLog() throws(StoreError) {
+    let end = try logEnd()
+    write?.end = end
+  }
 
   func writingEnd() throws(StoreError) -> Cursor {
     if let write { return write.end }
@@ -190,7 +199,9 @@ final class SQLiteSession: Session, @unchecked Sendable {
     // The commit went to a file that nobody will find: do not report success.
     if connection.hasMoved { throw DatabaseFile.moved }
     // The caller may not have handled `writingStart` if it has written no set: then the next transaction reads the end again.
-    if end != write.start.end || !write.start.isRead { knownEnd = (end, write.counter) }
+    let version = connection.dataVersion
+    if end != write.start.end || !write.start.isRead { knownEnd = (end, version) }
+    if knownIndexSet?.data == write.version { knownIndexSet?.data = version }
     self.write = nil
     let pages = connection.hooks.walPages
     checkpoints?.note(walPages: pages)

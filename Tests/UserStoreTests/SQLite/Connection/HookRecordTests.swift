@@ -15,30 +15,58 @@ import Testing
   @Test func `a logged row is recorded`() throws {
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada')")
-    #expect(connection.hooks.hasLogged)
+    // A name and a hair color.
+    #expect(connection.hooks.logged == .through(2))
+    try connection.execute("UPDATE users SET name = 'Bob'")
+    #expect(connection.hooks.takeLogged() == .through(3))
+    #expect(connection.hooks.takeLogged() == .nothing)
     #expect(!connection.hooks.hasBegunCommit)
   }
 
   @Test func `a row that is not logged is not recorded`() throws {
     let connection = try connection()
     try connection.execute("UPDATE meta SET horizon = 1; UPDATE users SET name = 'Ada'; SELECT * FROM changes")
-    #expect(!connection.hooks.hasLogged)
+    #expect(connection.hooks.logged == .nothing)
   }
 
-  @Test func `a row that a savepoint rolled back stays recorded`() throws {
+  @Test func `after a rollback to a savepoint it is unknown whether rows are logged`() throws {
     let connection = try connection()
-    try connection.execute("BEGIN IMMEDIATE; SAVEPOINT a; INSERT INTO users (name) VALUES ('Ada'); ROLLBACK TO a")
-    #expect(connection.hooks.hasLogged)
-    #expect(try connection.text("SELECT count(*) FROM changes") == "0")
+    let session = SQLiteSession(connection)
+    try session.beginWriting(isWaiting: true)
+    try session.savepoint()
+    _ = try session.insertUser(nil, name: .text("Ada"), hairColor: .null)
+    #expect(session.connection.hooks.logged == .through(2))
+    try session.rollBackToSavepoint()
+    #expect(session.connection.hooks.logged == .unknown)
+    #expect(try session.lastRow() == nil)
+    try session.endSet(origin: nil)
+    #expect(try session.lastRow() == nil)
+    _ = try session.insertUser(nil, name: .text("Ada"), hairColor: .null)
+    #expect(session.connection.hooks.logged == .through(2))
   }
 
-  @Test func `a row of a failed statement stays recorded`() throws {
-    let connection = try connection()
-    #expect(throws: StoreError.self) {
-      try connection.execute("INSERT INTO users (name) VALUES ('Ada'), (NULL)")
+  @Test func `after a change of the log it is unknown whether rows are logged`() throws {
+    for sql in ["UPDATE changes SET op = 2 WHERE seq = 1", "DELETE FROM changes WHERE seq = 1"] {
+      let connection = try connection()
+      try connection.execute("BEGIN IMMEDIATE; INSERT INTO users (name) VALUES ('Ada')")
+      #expect(connection.hooks.logged == .through(2))
+      try connection.execute(sql)
+      #expect(connection.hooks.logged == .unknown)
+      try connection.execute("INSERT INTO users (name) VALUES ('Bob')")
+      #expect(connection.hooks.logged == .unknown)
     }
-    #expect(connection.hooks.hasLogged)
-    #expect(try connection.text("SELECT count(*) FROM changes") == "0")
+  }
+
+  @Test func `after a failed statement it is unknown whether rows are logged`() throws {
+    let sql = "INSERT INTO users (name) VALUES ('Ada'), (NULL)"
+    for isCached in [false, true] {
+      let connection = try connection()
+      #expect(throws: StoreError.self) {
+        if isCached { try connection.run(SQL("add users", sql)) } else { try connection.execute(sql) }
+      }
+      #expect(connection.hooks.logged == .unknown)
+      #expect(try connection.text("SELECT count(*) FROM changes") == "0")
+    }
   }
 
   @Test func `a commit is recorded`() throws {
@@ -51,7 +79,7 @@ import Testing
     let connection = try connection()
     try connection.execute("BEGIN IMMEDIATE; COMMIT")
     #expect(connection.hooks.hasBegunCommit)
-    #expect(!connection.hooks.hasLogged)
+    #expect(connection.hooks.logged == .nothing)
   }
 
   @Test func `a rollback is not recorded as a commit`() throws {
@@ -65,7 +93,7 @@ import Testing
     let connection = try connection(path: folder.file("a.db"))
     try connection.execute("INSERT INTO users (name) VALUES ('Ada'); BEGIN IMMEDIATE; ROLLBACK")
     connection.hooks.reset()
-    #expect(!connection.hooks.hasLogged)
+    #expect(connection.hooks.logged == .nothing)
     #expect(!connection.hooks.hasBegunCommit)
     #expect(connection.hooks.walPages > 0)
   }
@@ -77,7 +105,7 @@ import Testing
     let other = try Connection(path: file, access: .queryOnly, busyTimeout: 0)
     try writer.execute("INSERT INTO users (name) VALUES ('Ada')")
     #expect(try other.text("SELECT count(*) FROM users") == "1")
-    #expect(!other.hooks.hasLogged)
+    #expect(other.hooks.logged == .nothing)
     #expect(!other.hooks.hasBegunCommit)
   }
 
