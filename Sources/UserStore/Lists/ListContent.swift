@@ -153,18 +153,22 @@ struct ListContent: LiveContent {
   private func row(_ delta: UserDelta, _ old: Row?) -> Row?? {
     if delta.isPurged { return nil }
     if !delta.exists { return .some(nil) }
-    let layout = layout
-    let values = layout.columns.indices.map { delta.newValue(layout.columns[$0]) ?? old?.values[$0] }
-    let isMet = condition.node.truth { attribute in layout.column(attribute).flatMap { values[$0] } }
+    let setup = setup
+    let values = setup.layout.columns.indices.map { column in
+      delta.newValue(setup.layout.columns[column]) ?? old?.values[column]
+    }
+    let isMet = setup.query.where.node.truth { attribute in
+      setup.layout.column(attribute).flatMap { values[$0] }
+    }
     if isMet == false || old == nil && isOutside(delta) { return .some(nil) }
     let isWhole = old != nil || !delta.existed
     let known = values.compactMap(\.self)
-    guard isMet != nil, isWhole || !layout.showsAll, known.count == values.count else { return nil }
+    guard isMet != nil, isWhole || !setup.layout.showsAll, known.count == values.count else { return nil }
     var others = old?.others ?? [:]
-    if layout.showsAll {
+    if setup.layout.showsAll {
       for (attribute, _, new) in delta.changes { others[attribute] = new.isNull ? nil : new }
     }
-    return layout.row(delta.id, known, all: others)
+    return setup.layout.row(delta.id, known, all: others)
   }
 
   /// Whether a user who was not in the list stays outside, whatever the values are that the set does not have.

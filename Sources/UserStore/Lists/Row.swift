@@ -88,8 +88,10 @@ struct RowLayout: Sendable {
   /// The attributes in which a row differs visibly from an older version of itself.
   func changes(from old: Row, to new: Row) -> [AttributeName] {
     if old === new { return [] }
-    let count = showsAll ? columns.count : shownCount
-    var changed = (0..<count).filter { old.values[$0] != new.values[$0] }.map { columns[$0] }
+    var changed: [AttributeName] = []
+    for column in 0..<(showsAll ? columns.count : shownCount) where old.values[column] != new.values[column] {
+      changed.append(columns[column])
+    }
     if showsAll, old.others != new.others {
       changed += Set(old.others.keys).union(new.others.keys).filter { old.others[$0] != new.others[$0] }.sorted()
     }

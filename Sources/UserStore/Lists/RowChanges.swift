@@ -95,16 +95,21 @@ extension UserStore.RowChanges {
 
   /// The place of each user among the entries of one version.
   private struct Places {
-    private var few: [(id: User.ID, place: Int)] = []
-    private var many: [User.ID: Int] = [:]
+    private let entries: [Entry]
+    private let areNew: Bool
+    /// nil for a few entries: most versions differ in one row, and searching is faster than hashing.
+    private let many: [User.ID: Int]?
 
     init(_ entries: [Entry], areNew: Bool) {
-      let places = entries.enumerated().lazy.filter { $1.isNew == areNew }.map { (id: $1.row.id, place: $0) }
-      // Most versions differ in one row: searching is faster than hashing.
-      if entries.count <= 16 { few = Array(places) } else { many = Dictionary(uniqueKeysWithValues: places.map { $0 }) }
+      (self.entries, self.areNew) = (entries, areNew)
+      let places = entries.enumerated().lazy.filter { $1.isNew == areNew }.map { ($1.row.id, $0) }
+      many = entries.count <= 16 ? nil : Dictionary(uniqueKeysWithValues: places)
     }
 
-    subscript(_ id: User.ID) -> Int? { many.isEmpty ? few.first { $0.id == id }?.place : many[id] }
+    subscript(_ id: User.ID) -> Int? {
+      if let many { return many[id] }
+      return entries.firstIndex { $0.isNew == areNew && $0.row.id == id }
+    }
   }
 
   /// Numbers at places, and the sum of those before a place, both in logarithmic time (a Fenwick tree).

@@ -14,8 +14,8 @@ struct RowDifference {
   init(from old: RowTree, _ oldCount: Int, to new: RowTree, _ newCount: Int, _ order: RowOrder) {
     var (old, new) = (Side(old, oldCount), Side(new, newCount))
     while true {
+      Side.skipShared(&old, &new)
       if let left = old.node, let right = new.node {
-        if left === right, Side.skipShared(&old, &new) { continue }
         if left.isLeaf == right.isLeaf, left.isLeaf || left.count == right.count {
           old.open()
           new.open()
@@ -33,11 +33,8 @@ struct RowDifference {
       case (let row?, nil): remove(row, &old, new)
       case (nil, let row?): insert(row, old, &new)
       case (let left?, let right?):
-        if left === right {
-          old.advance()
-          new.advance()
-          continue
-        }
+        // Now that both sides are in leaves, these are skipped.
+        if left === right { continue }
         let comparison = order.compare(left, right)
         if comparison <= 0 { remove(left, &old, new) }
         if comparison >= 0 { insert(right, old, &new) }
@@ -71,17 +68,19 @@ struct RowDifference {
 
     mutating func open() { path.open() }
 
-    /// Skips the next nodes as long as both versions have the same before their ends; returns false if there are none.
-    static func skipShared(_ old: inout Side, _ new: inout Side) -> Bool {
-      let (nodes, rows) = RowPath.shared(
-        old.path, new.path, limit: min(old.end - old.position, new.end - new.position))
-      old.skip(nodes, rows)
-      new.skip(nodes, rows)
-      return nodes > 0
+    /// Skips the next nodes or rows as long as both versions have the same before their ends.
+    static func skipShared(_ old: inout Side, _ new: inout Side) {
+      while true {
+        let limit = min(old.end - old.position, new.end - new.position)
+        let (count, rows) = RowPath.shared(old.path, new.path, limit: limit)
+        if count == 0 { return }
+        old.skip(count, rows)
+        new.skip(count, rows)
+      }
     }
 
-    private mutating func skip(_ nodes: Int, _ rows: Int) {
-      path.skip(nodes)
+    private mutating func skip(_ count: Int, _ rows: Int) {
+      path.skip(count)
       position += rows
     }
 

@@ -261,16 +261,22 @@ struct RowPath {
     }
   }
 
-  /// How many of the next children of both paths are the same, and how many rows they have, at most `limit`.
-  static func shared(_ left: RowPath, _ right: RowPath, limit: Int) -> (nodes: Int, rows: Int) {
-    guard let (left, start) = left.opened.last, let (right, other) = right.opened.last else { return (0, 0) }
-    var (nodes, rows) = (0, 0)
-    while start + nodes < left.children.count, other + nodes < right.children.count {
-      let node = left.children[start + nodes]
-      guard node === right.children[other + nodes], rows + node.count <= limit else { break }
-      nodes += 1
-      rows += node.count
+  /// How many of the next children, or rows of a leaf, are the same in both paths, and how many rows these are, at most `limit`.
+  static func shared(_ left: RowPath, _ right: RowPath, limit: Int) -> (count: Int, rows: Int) {
+    guard let (left, start) = left.opened.last, let (right, other) = right.opened.last, left.isLeaf == right.isLeaf
+    else { return (0, 0) }
+    var (count, rows) = (0, 0)
+    let last = min(left.size - start, right.size - other)
+    if left.isLeaf {
+      while rows < min(last, limit), left.rows[start + rows] === right.rows[other + rows] { rows += 1 }
+      return (rows, rows)
     }
-    return (nodes, rows)
+    while count < last, left.children[start + count] === right.children[other + count] {
+      let size = left.children[start + count].count
+      if rows + size > limit { break }
+      count += 1
+      rows += size
+    }
+    return (count, rows)
   }
 }

@@ -58,6 +58,7 @@ extension UserStore {
 
     init(id: ID, storedValues: [AttributeName: StoredValue]) {
       self.id = id
+      if storedValues.isEmpty { return }
       otherValues = storedValues
       nameValue = otherValues.removeValue(forKey: .name)
       hairColorValue = otherValues.removeValue(forKey: .hairColor)

@@ -10,21 +10,26 @@ extension String {
   /// Returns whether both have the same UTF-8 bytes, which is how SQLite compares text.
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }
-    var other = other
-    return other.withUTF8 { unsafe hasBytes($0) }
+    return unsafe other.withBytes { unsafe hasBytes($0) }
   }
 
   /// Returns whether `bytes` are its UTF-8.
   func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var text = self
-    return text.withUTF8 { own in
+    unsafe withBytes { own in
       unsafe own.count == bytes.count && (own.isEmpty || memcmp(own.baseAddress!, bytes.baseAddress!, own.count) == 0)
     }
   }
 
   func hashBytes(into hasher: inout Hasher) {
-    var text = self
-    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    unsafe withBytes { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Calls `body` with the UTF-8; without a copy, whose reference would be counted, unless the text is one of Objective-C.
+  @inline(__always)
+  private func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    if let result = unsafe utf8.withContiguousStorageIfAvailable(body) { return result }
+    var copy = self
+    return copy.withUTF8 { unsafe body($0) }
   }
 
   /// The first 80 scalars, for messages; a single character may have any number of accents.
@@ -34,9 +39,8 @@ extension String {
 extension String {
   /// Compares the UTF-8 bytes: less than 0 if this text is before the other, 0 if they are equal.
   func byteOrder(to other: String) -> Int {
-    var (left, right) = (self, other)
-    return left.withUTF8 { left in
-      right.withUTF8 { right in
+    unsafe withBytes { left in
+      unsafe other.withBytes { right in
         unsafe UnsafeRawBufferPointer(left).byteOrder(to: UnsafeRawBufferPointer(right))
       }
     }

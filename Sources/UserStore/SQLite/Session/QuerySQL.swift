@@ -15,6 +15,12 @@ struct QuerySQL {
   /// SQLite joins at most 64 tables, and tries many orders of them; further attributes are looked up for each row.
   private static let joinLimit = 20
 
+  /// The SQL of each join up to the attribute's name, and the column with its value.
+  private static let joinTexts = texts { "JOIN attributes AS a\($0) ON a\($0).user_id = users.id AND a\($0).name = " }
+  private static let valueTexts = texts { "a\($0).value" }
+
+  private static func texts(_ text: (Int) -> String) -> [String] { (0..<joinLimit).map(text) }
+
   /// The column with the identifier: the users' own, or that of the table whose index has the order of the part.
   ///
   /// SQLite does not know that both give the same order.
@@ -76,11 +82,11 @@ struct QuerySQL {
   }
 
   private mutating func appendSource() {
-    var join = " JOIN attributes AS "
+    var space = " "
     if let selected {
       // SQLite never reorders a cross join, and looks up each user of a part by the identifier then. Without the limit, the part would be
       // a join with the others.
-      join = " CROSS JOIN attributes AS "
+      space = " CROSS "
       let selected = selected.map { QuerySQL(selecting: $0, indexes) }
       let parts = selected.map(\.text).joined(separator: " UNION ")
       text += " FROM (\(parts) LIMIT -1) AS selected CROSS JOIN users ON users.id = selected.id"
@@ -89,10 +95,8 @@ struct QuerySQL {
       text += " FROM users"
     }
     for (index, attribute) in joins.enumerated() {
-      let name = "a\(index)"
-      for part in [join, name, " ON ", name, ".user_id = users.id AND ", name, ".name = "] {
-        text += part
-      }
+      text += space
+      text += Self.joinTexts[index]
       text += attribute.literal
     }
     text += " WHERE "
@@ -106,7 +110,7 @@ struct QuerySQL {
     case .name: return "users.name"
     case .hairColor: return "users.hair_color"
     default:
-      if let index = joins.firstIndex(of: attribute) { return "a\(index).value" }
+      if let index = joins.firstIndex(of: attribute) { return Self.valueTexts[index] }
       return "(SELECT value FROM attributes WHERE user_id = users.id AND name = \(attribute.literal))"
     }
   }
