@@ -76,7 +76,7 @@ final class SQLiteEngine: Engine, FileOperations {
     return ({ () throws(StoreError) in SQLiteSession(try file.open(.queryOnly), file: file) }, events)
   }
 
-  func signalCommit() { if let file { Files.signal(file.walPath) } }
+  func signalCommit() { if let path = file?.walPath { Files.signal(path) } }
 
   // MARK: Upkeep
 

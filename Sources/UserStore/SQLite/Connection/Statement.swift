@@ -163,7 +163,9 @@ extension SQL {
 
   /// Returns the statement of some SQL, and prepares it at its first use.
   func prepared(_ sql: SQL, on handle: OpaquePointer) throws(StoreError) -> PreparedStatement {
-    if sql.index < statements.count, let statement = statements[sql.index] { return statement }
+    // Once: Swift checks each access to a variable of a class.
+    let known = statements
+    if sql.index < known.count, let statement = known[sql.index] { return statement }
     while statements.count <= sql.index { statements.append(nil) }
     let statement =
       if let statement = unsafe borrowed(sql, on: handle) { statement } else {

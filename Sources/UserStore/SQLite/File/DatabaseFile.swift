@@ -2,6 +2,7 @@
 struct DatabaseFile: Sendable {
   /// Absolute, without symbolic links.
   let path: String
+  let walPath: String
   let configuration: Configuration
   /// The identity of the file that was found first: the schema of any other file was never checked.
   let identity: Files.Identity
@@ -28,6 +29,7 @@ struct DatabaseFile: Sendable {
     } catch {
       throw Self.storeError(error, path, configuration.access)
     }
+    walPath = self.path + "-wal"
     connections = FileConnections(path: self.path, identity: identity, temporaryFolder: temporaryFolder)
   }
 
@@ -97,8 +99,6 @@ struct DatabaseFile: Sendable {
       "\(path) has \(count) names (hard links) and can only be opened for reading: writers that use different names do not see each other's changes; remove the other names (an interrupted backup leaves FILE.….partial), or use a copy"
     )
   }
-
-  var walPath: String { path + "-wal" }
 
   /// Opens the first connection and checks the schema, which it creates, migrates, or repairs if the store may be written.
   func openChecked() throws(StoreError) -> Connection {
