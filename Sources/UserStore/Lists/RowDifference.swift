@@ -33,7 +33,7 @@ struct RowDifference {
       case (let row?, nil): remove(row, &old, new)
       case (nil, let row?): insert(row, old, &new)
       case (let left?, let right?):
-        // Now that both sides are in leaves, these are skipped.
+        // Opening a node has led to the same rows; they are skipped at the next turn.
         if left === right { continue }
         let comparison = order.compare(left, right)
         if comparison <= 0 { remove(left, &old, new) }

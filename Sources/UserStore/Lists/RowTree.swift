@@ -31,7 +31,7 @@ struct RowTree: Sendable {
       last = children.last?.last
     }
 
-    /// A copy with another child; it looks at none of those that stay, which are seldom in the processor's cache.
+    /// A copy with another child. The numbers of the others are not added up again: most are not in the processor's cache.
     init(_ node: Node, _ index: Int, child: Node) {
       var children = node.children
       let old = exchange(&children[index], with: child)
@@ -107,7 +107,6 @@ struct RowTree: Sendable {
     guard let rest = Self.removing(row, from: root, order) else { return }
     root = rest
     while root.children.count == 1 { root = root.children[0] }
-    if root.count == 0 { root = Node(rows: []) }
   }
 
   mutating func truncate(to count: Int) {
@@ -179,8 +178,7 @@ struct RowTree: Sendable {
     }
     let index = child(of: node, for: row, order)
     guard let child = removing(row, from: node.children[index], order) else { return nil }
-    if child.size > width / 4 || node.children.count == 1, child.count > 0 { return Node(node, index, child: child) }
-    if node.children.count == 1 { return Node(children: []) }
+    if child.size > width / 4 { return Node(node, index, child: child) }
     // Merged with a neighbor, so that nodes do not become small.
     let pair = index > 0 ? index - 1..<index + 1 : index..<index + 2
     let (left, right) = index > 0 ? (node.children[index - 1], child) : (child, node.children[index + 1])

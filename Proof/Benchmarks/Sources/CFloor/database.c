@@ -88,7 +88,7 @@ floor_db *floor_open(const char *path, int full, floor_plan plan) {
     return 0;
   }
   sqlite3_wal_hook(db->handle, note_pages, db);
-  sqlite3_update_hook(db->handle, note_row, db);
+  if (plan != FLOOR_PLAIN) sqlite3_update_hook(db->handle, note_row, db);
   return db;
 }
 

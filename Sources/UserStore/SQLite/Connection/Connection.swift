@@ -117,7 +117,7 @@ import CUserStoreSQLite
       result = try body(prepared.statement)
     } catch {
       try? prepared.statement.reset()
-      hooks.noteUndone()
+      hooks.noteFailure()
       throw error
     }
     try prepared.statement.reset()
@@ -145,7 +145,7 @@ import CUserStoreSQLite
   func execute(_ sql: String, to purpose: String) throws(StoreError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else {
-      hooks.noteUndone()
+      hooks.noteFailure()
       throw unsafe StoreError(SQLiteError(code, on: handle), purpose)
     }
   }
@@ -189,11 +189,11 @@ import CUserStoreSQLite
   /// Whether a transaction is open; false also after SQLite rolled one back because of an error.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// A number that is another one after each commit that this connection has seen, its own ones too
-  /// (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
+  /// A number that changes with each commit, also one of this connection (SQLITE_FCNTL_DATA_VERSION,
+  /// sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
   ///
-  /// In a transaction, after its first statement, it tells whether anything was committed since another transaction. Unlike `PRAGMA data_version`, it takes no
-  /// statement.
+  /// The connection notices the commits of others when a transaction runs its first statement. If the number is then what it was
+  /// in or right after an earlier transaction, nothing was committed since. Unlike `PRAGMA data_version`, it takes no statement.
   var dataVersion: UInt32 {
     var version: UInt32 = 0
     _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)

@@ -2,8 +2,8 @@ import CUserStoreSQLite
 
 /// The reports of SQLite's hooks about the current transaction.
 ///
-/// The hooks are hints: they also report rows that a savepoint rolls back and rows of statements that fail, which the connection and
-/// the session note; they do not report rows that REPLACE deletes, and the commit hook runs before a COMMIT that may still fail.
+/// The hooks are hints: they also report rows that a savepoint rolls back, and rows of statements that fail; the session and the
+/// connection note both. They do not report rows that REPLACE deletes, and the commit hook runs before a COMMIT that may still fail.
 ///
 /// Not `Sendable`: it belongs to its connection, and SQLite calls the hooks on the thread that uses the connection.
 @safe final class HookRecord {
@@ -24,11 +24,11 @@ import CUserStoreSQLite
 
   func reset() { (logged, hasBegunCommit) = (.nothing, false) }
 
-  /// Without hooks, rows may have been logged.
+  /// Notes that rows may have been logged: without hooks, and after a part of the transaction was rolled back.
   func assumeLogged() { logged = .unknown }
 
-  /// Notes that a statement has failed, or that a part of the transaction was rolled back.
-  func noteUndone() { if logged != .nothing { logged = .unknown } }
+  /// Notes that a statement has failed, whose rows were rolled back.
+  func noteFailure() { if logged != .nothing { logged = .unknown } }
 
   func takeLogged() -> Logged {
     defer { logged = .nothing }
@@ -50,8 +50,7 @@ import CUserStoreSQLite
     _ = unsafe sqlite3_update_hook(
       connection,
       { context, operation, _, table, row in
-        // Runs for every row, so it compares only two letters: no other table's name starts with “ch”.
-        guard let table = unsafe table, unsafe table[0] == 0x63, unsafe table[1] == 0x68 else { return }
+        guard let table = unsafe table, unsafe sqlite3_stricmp(table, "changes") == 0 else { return }
         unsafe HookRecord.from(context)?.note(operation, row: row)
       }, context)
     _ = unsafe sqlite3_commit_hook(

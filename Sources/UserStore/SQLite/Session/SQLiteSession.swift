@@ -6,7 +6,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   /// nil in memory, and for a session that only reads.
   private var checkpoints: Checkpoints?
   private let file: DatabaseFile?
-  /// The end of the log after the last transaction that was committed, and the version of the data at that time.
+  /// The end of the log after the last transaction that was committed, and `Connection.dataVersion` at that time.
   private var knownEnd: (cursor: Cursor, version: UInt32)?
   /// The first page of the rows after a position, through the end of the log, which `commit` has read.
   private(set) var ahead: (start: Int64, end: Int64, rows: [LogRow])?
@@ -16,7 +16,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private var write: Write?
   /// The end of the last set at each savepoint.
   private var savepoints: [Cursor] = []
-  /// The indexes in a version of the schema, and the version of the data if the session has written since.
+  /// The indexes in a version of the schema; and, if they were read in a write, the version of the data that the last write has left.
   var knownIndexSet: (schema: Int64, data: UInt32?, indexes: Set<AttributeIndex>)?
   /// Whether a user was removed by this session.
   var hasRemovedUsers = false
@@ -25,7 +25,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   private struct Write {
     let start: (end: Cursor, isRead: Bool)
-    /// The version of the data before.
+    /// `Connection.dataVersion` when the write began.
     let version: UInt32
     /// The end of the last set.
     var end: Cursor
@@ -39,7 +39,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   private static let release = SQL("write", "RELEASE member")
   private static let rollBackToSavepoint = SQL("undo a write", "ROLLBACK TO member")
   // sqlite.org/pragma.html#pragma_data_version
-  private static let dataVersion = SQL("write", "PRAGMA data_version")
+  private static let selectDataVersion = SQL("read the log", "PRAGMA data_version")
 
   init(_ connection: consuming Connection, file: DatabaseFile? = nil) {
     self.connection = consume connection
@@ -66,14 +66,14 @@ final class SQLiteSession: Session, @unchecked Sendable {
 
   func commitCounter(beforeReadingAfter position: Cursor) throws(StoreError) -> Int64 {
     if connection.hasMoved { throw DatabaseFile.moved }
-    return try connection.first(Self.dataVersion) { $0.integer(0) } ?? 0
+    return try connection.first(Self.selectDataVersion) { $0.integer(0) } ?? 0
   }
 
   /// The end of the log, outside of a write, if the session has written it, and nobody else has committed since.
   func knownLogEnd() throws(StoreError) -> Cursor? {
     guard write == nil, let knownEnd else { return nil }
     // Any statement: a transaction sees the data as they are at its first one.
-    _ = try connection.first(Self.dataVersion) { $0.integer(0) }
+    _ = try connection.first(Self.selectDataVersion) { $0.integer(0) }
     return connection.dataVersion == knownEnd.version ? knownEnd.cursor : nil
   }
 
@@ -112,7 +112,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
     write = Write(start: (end, known == nil), version: version, end: end)
   }
 
-  /// While the session writes: the version of the data before.
+  /// While the session writes: `Connection.dataVersion` when the write began.
   var writingVersion: UInt32? { write?.version }
 
   var writingStart: (end: Cursor, isRead: Bool)? { write?.start }
@@ -135,7 +135,7 @@ final class SQLiteSession: Session, @unchecked Sendable {
   }
 
   func rollBackToSavepoint() throws(StoreError) {
-    connection.hooks.noteUndone()
+    connection.hooks.assumeLogged()
     try connection.run(Self.rollBackToSavepoint)
     try connection.run(Self.release)
     if let end = savepoints.popLast() { write?.end = end }

@@ -25,7 +25,9 @@ import Testing
 
   @Test func `a row that is not logged is not recorded`() throws {
     let connection = try connection()
+    try connection.execute("CREATE TABLE changes_of_mine (seq INTEGER PRIMARY KEY)")
     try connection.execute("UPDATE meta SET horizon = 1; UPDATE users SET name = 'Ada'; SELECT * FROM changes")
+    try connection.execute("INSERT INTO changes_of_mine VALUES (100)")
     #expect(connection.hooks.logged == .nothing)
   }
 
