@@ -31,7 +31,9 @@ struct RowTree: Sendable {
       last = children.last?.last
     }
 
-    /// A copy with another child. The numbers of the others are not added up again: most are not in the processor's cache.
+    /// A copy with another child.
+    ///
+    /// The numbers of the others are not added up again: most are not in the processor's cache.
     init(_ node: Node, _ index: Int, child: Node) {
       var children = node.children
       let old = exchange(&children[index], with: child)

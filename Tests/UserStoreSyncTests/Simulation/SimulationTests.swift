@@ -57,16 +57,16 @@ import UserStore
     Issue.record("no history from seed \(Seed.base) on notices that \(fault.rawValue)")
   }
 
-  @Test func `followed histories`() async throws { try await Self.histories(200, writes: false) }
+  @Test func `followed histories`() async throws { try await Self.histories(100, writes: false) }
 
   @Test func `written histories`() async throws { try await Self.histories(100, writes: true) }
 
   @Test(.enabled(if: SimulatedPostgres.cluster != nil)) func `followed on PostgreSQL`() async throws {
-    try await Self.histories(20, writes: false, onPostgres: true)
+    try await Self.histories(10, writes: false, onPostgres: true)
   }
 
   @Test(.enabled(if: SimulatedPostgres.cluster != nil)) func `written on PostgreSQL`() async throws {
-    try await Self.histories(20, writes: true, onPostgres: true)
+    try await Self.histories(10, writes: true, onPostgres: true)
   }
 
   private static func histories(_ usual: UInt64, writes: Bool, onPostgres: Bool = false) async throws {
