@@ -56,7 +56,7 @@ struct AccessClaims: Sendable, Equatable {
     let writable = try Self.attributes("writable", members)
     let count = (readable ?? []).count + (writable ?? []).count
     if count > Self.maximumAttributes {
-      throw .notAccepted("readable and writable have \(count) attributes, and at most 500 are allowed")
+      throw .notAccepted("readable and writable have \(count) attributes, and at most \(Self.maximumAttributes) are allowed")
     }
     self.readable = readable.map { $0 + (writable ?? []).without($0) }
     self.writable = writable ?? readable
