@@ -54,9 +54,9 @@ struct AccessClaims: Sendable, Equatable {
     add = try Self.flag("add", members)
     let readable = try Self.attributes("readable", members)
     let writable = try Self.attributes("writable", members)
-    let count = (readable ?? []).count + (writable ?? []).count
-    if count > Self.maximumAttributes {
-      throw .notAccepted("readable and writable have \(count) attributes, and at most \(Self.maximumAttributes) are allowed")
+    let (count, limit) = ((readable ?? []).count + (writable ?? []).count, Self.maximumAttributes)
+    if count > limit {
+      throw .notAccepted("readable and writable have \(count) attributes, and at most \(limit) are allowed")
     }
     self.readable = readable.map { $0 + (writable ?? []).without($0) }
     self.writable = writable ?? readable

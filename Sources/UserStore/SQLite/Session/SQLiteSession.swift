@@ -107,9 +107,9 @@ final class SQLiteSession: Session, @unchecked Sendable {
     connection.hooks.reset()
     try lock(isWaiting: isWaiting)
     let version = connection.dataVersion
-    let known = knownEnd?.version == version ? knownEnd?.cursor : nil
-    let end = if let known { known } else { try logEnd() }
-    write = Write(start: (end, known == nil), version: version, end: end)
+    if knownEnd?.version != version { knownEnd = nil }
+    let end = if let knownEnd { knownEnd.cursor } else { try logEnd() }
+    write = Write(start: (end, knownEnd == nil), version: version, end: end)
   }
 
   /// While the session writes: `Connection.dataVersion` when the write began.
