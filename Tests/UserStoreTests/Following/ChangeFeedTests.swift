@@ -153,7 +153,7 @@ import Testing
     var iterator = store.changeSets(after: try await store.read { try $0.cursor }).makeAsyncIterator()
     try await store.write { try $0.add(name: "first") }
     #expect(try await iterator.next() != nil)
-    for number in 0..<2_000 { try await store.write { try $0.add(name: "\(number)") } }
+    for number in 0..<2_000 { try store.writeNow { try $0.add(name: "\(number)") } }
     try folder.shell("PRAGMA wal_checkpoint(TRUNCATE)")
     #expect(try Files.size(of: folder.database + "-wal") == 0, "the feed leaves no transaction open")
     for _ in 0..<2_000 { #expect(try await iterator.next()?.lines.count == 2) }

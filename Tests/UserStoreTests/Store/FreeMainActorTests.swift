@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The main actor never waits for SQLite: all readers are busy, and everything that is awaited on it leaves it free.
-@MainActor @Suite(.bounded, .timeLimit(.minutes(5))) struct FreeMainActorTests {
+@MainActor @Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) struct FreeMainActorTests {
   private let folder: Folder
   private let store: UserStore
   private let id: User.ID
@@ -80,7 +80,7 @@ import Testing
     }
     // The main actor is free: it makes all calls while no read can begin, and other tasks get turns.
     await every.reached(1_999)
-    await turns(1_000)
+    await turns()
     #expect(label.text == "NIX")
     try await release(threads)
 

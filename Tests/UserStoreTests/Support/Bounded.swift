@@ -2,10 +2,12 @@ import TestSupport
 import Testing
 import UserStore
 
-/// Waits for a turn (see `Turns.ofSuites`), and runs the suite on threads that it may block (see `SuiteThreads`).
+/// Waits for a turn (see `Turns.ofSuites`), and runs the suite on `threads`, if it has some.
 ///
 /// The time limits of the tests begin after the wait. Tests that hang end the process (see `TestProgress`).
 struct Bounded: SuiteTrait, TestTrait, TestScoping {
+  let threads: SuiteThreads?
+
   var isRecursive: Bool { true }
 
   func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? {
@@ -23,7 +25,7 @@ struct Bounded: SuiteTrait, TestTrait, TestScoping {
     await Turns.ofSuites.take()
     let result: Result<Void, any Error>
     do {
-      result = .success(try await withTaskExecutorPreference(SuiteThreads.shared) { try await function() })
+      result = .success(try await withTaskExecutorPreference(threads) { try await function() })
     } catch {
       result = .failure(error)
     }
@@ -33,5 +35,12 @@ struct Bounded: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == Bounded {
-  static var bounded: Self { Self() }
+  /// For suites with tests that block threads (see `SuiteThreads`).
+  static var bounded: Self { Self(threads: .shared) }
+
+  /// For suites on the main actor.
+  ///
+  /// With threads of their own, each `await` would leave the main actor, and then wait for one of these threads, which other tests
+  /// block: a thousand turns took 36 seconds in place of a hundredth of one, and three minutes on a slower machine.
+  static var boundedOnMainActor: Self { Self(threads: nil) }
 }
