@@ -7,13 +7,14 @@ import Synchronization
 /// Swift's own threads are as many as processors. While tests block them, nothing else gets a turn: neither tasks nor, on
 /// Linux, the main actor.
 package final class SuiteThreads: TaskExecutor {
-  package static let shared = SuiteThreads(count: 8)
+  package static let shared = SuiteThreads()
+  static let count = 8
 
   private let jobs = Mutex<[UnownedJob]>([])
   private let waiting = DispatchSemaphore(value: 0)
 
-  private init(count: Int) {
-    for _ in 0..<count { Thread { [self] in run() }.start() }
+  private init() {
+    for _ in 0..<Self.count { Thread { [self] in run() }.start() }
   }
 
   package func enqueue(_ job: consuming ExecutorJob) {

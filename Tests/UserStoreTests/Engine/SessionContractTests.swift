@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// What the page of `Session` says of every engine: SQLite in a file and in memory, or, with USERSTORE_ENGINE, PostgreSQL.
-@Suite(.bounded) struct SessionContractTests {
+@Suite(.bounded, .serialized) struct SessionContractTests {
   enum Kind: CaseIterable, CustomTestStringConvertible {
     case file, memory, server
 

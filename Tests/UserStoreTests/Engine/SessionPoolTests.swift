@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A session that is returned to the pool is as good as new for the next borrower.
-@Suite(.bounded) struct SessionPoolTests {
+@Suite(.bounded, .serialized) struct SessionPoolTests {
   let folder: Folder
 
   init() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// When acknowledgments are written to disk.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct AcknowledgementTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct AcknowledgementTests {
   let folder: Folder
   let clock = ManualClock()
 

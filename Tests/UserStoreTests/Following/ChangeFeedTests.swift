@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The promises of the article “The change feed”: ordered, unique, without gaps, and atomic.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ChangeFeedTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ChangeFeedTests {
   let folder: Folder
 
   init() throws {

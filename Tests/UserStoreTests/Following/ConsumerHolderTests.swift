@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A consumer name has one holder, and claiming the name again takes it over from the current holder.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ConsumerHolderTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ConsumerHolderTests {
   let folder: Folder
   let store: UserStore
   let sets: [ChangeSet]

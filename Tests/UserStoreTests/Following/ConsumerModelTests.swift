@@ -5,7 +5,7 @@ import Testing
 
 /// Random consumers of random topics that acknowledge sets and parts of sets, and are claimed again at random: together, they
 /// receive the changes of the log, each once if it was acknowledged, and the position ends where the log ends.
-@Suite(.bounded, .timeLimit(.minutes(10))) struct ConsumerModelTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(10))) struct ConsumerModelTests {
   private static let topics: [[Topic]] = [
     [.everything], [.attribute(.age)], [.attribute(.name)], [.user(User.ID(1))], [.attributeOfUser("age", User.ID(2))],
     [.attribute(.age), .user(User.ID(3))],

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Named consumers, which keep their position in the database.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ConsumerTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ConsumerTests {
   let folder: Folder
   let store: UserStore
 

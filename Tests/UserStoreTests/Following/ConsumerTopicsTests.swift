@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Consumers of some topics, and their heartbeats.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ConsumerTopicsTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ConsumerTopicsTests {
   let folder: Folder
   let clock = ManualClock()
   let store: UserStore

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A consumer whose log does not continue gets an error, acknowledges no set of another log, and can be reset.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ConsumerVerificationTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ConsumerVerificationTests {
   let folder: Folder
   let store: UserStore
   let sets: [ChangeSet]

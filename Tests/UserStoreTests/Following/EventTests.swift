@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Events: posted in a transaction, delivered in order with its changes, and ignored by everything that is about records.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct EventTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct EventTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

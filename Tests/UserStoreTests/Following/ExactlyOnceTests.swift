@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Effects and their acknowledgment in one write: both are committed, or neither.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ExactlyOnceTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ExactlyOnceTests {
   let folder: Folder
   let store: UserStore
 

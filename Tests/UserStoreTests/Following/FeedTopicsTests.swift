@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Feeds of some topics, and their heartbeats.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct FeedTopicsTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct FeedTopicsTests {
   private let folder: Folder
   private let clock = ManualClock()
   private let store: UserStore

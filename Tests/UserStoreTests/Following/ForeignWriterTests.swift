@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The promise “every writer”: changes by the sqlite3 shell, by Python and by another store.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ForeignWriterTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ForeignWriterTests {
   let folder: Folder
 
   init() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// When the watcher reads the log.
-@Suite(.bounded) struct LookScheduleTests {
+@Suite(.bounded, .serialized) struct LookScheduleTests {
   private static let idleLook = 500_000
 
   /// A schedule after the looks for writes that began before it.

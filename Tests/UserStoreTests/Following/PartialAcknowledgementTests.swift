@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Acknowledging a part of a set: a restart continues in the set.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct PartialAcknowledgementTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct PartialAcknowledgementTests {
   let folder: Folder
   let store: UserStore
 

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// What is opened beside another program that never stops to write.
-@MainActor @Suite(.boundedOnMainActor, .timeLimit(.minutes(10))) struct BusyWriterTests {
+@MainActor @Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(10))) struct BusyWriterTests {
   private let folder: Folder
   private let store: UserStore
   private let writer: Child

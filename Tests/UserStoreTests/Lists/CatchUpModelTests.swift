@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Lists, counts, and attributes read a state and then follow the log, wherever a set begins and ends.
-@Suite(.bounded, .timeLimit(.minutes(10))) struct CatchUpModelTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(10))) struct CatchUpModelTests {
   @Test(arguments: 0..<3 * UInt64(Repetitions.count))
   func `each change is followed once, also in a set that begins before the state was read and ends after it`(
     _ index: UInt64

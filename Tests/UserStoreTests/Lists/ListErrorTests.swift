@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Lists that cannot be read, that are refused, and that are empty.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ListErrorTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ListErrorTests {
   private let scene: ListScene
   private var folder: Folder { scene.folder }
   private var store: UserStore { scene.store }

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Who keeps a list, and how often its listeners are called.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ListLifetimeTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ListLifetimeTests {
   private let scene: ListScene
   private var store: UserStore { scene.store }
   private var errors: Recorder<String> { scene.errors }

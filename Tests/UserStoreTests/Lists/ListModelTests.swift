@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Random writes of the library and of other programs, with random lists, compared with a plain search in each round.
-@Suite(.bounded, .timeLimit(.minutes(60))) struct ListModelTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(60))) struct ListModelTests {
   @Test(arguments: 0..<4 as Range<UInt64>)
   func `in each round, a list is what its query gives, and its steps lead there`(_ index: UInt64) throws {
     let seed = Seed.base &+ index

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Live lists as an application uses them.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ListTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ListTests {
   private let scene: ListScene
   private var folder: Folder { scene.folder }
   private var store: UserStore { scene.store }

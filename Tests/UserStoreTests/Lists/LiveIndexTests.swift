@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Which live queries a change is given to.
-@Suite(.bounded) struct LiveIndexTests {
+@Suite(.bounded, .serialized) struct LiveIndexTests {
   private let store: UserStore
 
   init() throws { store = try UserStore.forTests() }

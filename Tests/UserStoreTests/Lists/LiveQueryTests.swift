@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A live query while it is read for the first time, and after reading has failed.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct LiveQueryTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct LiveQueryTests {
   /// Records what it reads and follows, as a test asks it to.
   private struct Steps: LiveContent {
     struct Failure: Error {}

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// How much memory users and lists say they take.
-@Suite(.bounded) struct MemoryTests {
+@Suite(.bounded, .serialized) struct MemoryTests {
   @Test func `the memory of a tree is that of its rows after any changes`() {
     var random = SplitMix64(seed: Seed.base)
     let order = RowLayout(Query()).order

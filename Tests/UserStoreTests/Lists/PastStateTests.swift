@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The records at the end of an earlier set, read later and taken back.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct PastStateTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct PastStateTests {
   @Test(arguments: 0..<UInt64(Repetitions.count))
   func `the state at an earlier set, read later, is the state that was read then`(_ index: UInt64) throws {
     let seed = Seed.base &+ index

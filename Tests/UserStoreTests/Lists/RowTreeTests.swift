@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The tree of rows, compared with an array.
-@Suite(.bounded) struct RowTreeTests {
+@Suite(.bounded, .serialized) struct RowTreeTests {
   private let layout = RowLayout(Query(sortedBy: [SortKey("key")]))
 
   private func row(_ id: Int, _ key: Int) -> Row { Row(User.ID(Int64(id)), [.integer(Int64(key))]) }

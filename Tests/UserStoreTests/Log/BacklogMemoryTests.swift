@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Changes that wait for delivery take at most a page of memory, however many there are.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct BacklogMemoryTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct BacklogMemoryTests {
   @Test func `a backlog that a write finds is queued as ranges of rows`() throws {
     let folder = try Folder()
     let quiet: (inout Configuration) -> Void = { $0.watchesOtherProcesses = false }

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The cursors of rows of the log.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct LogCursorTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct LogCursorTests {
   private let folder: Folder
   private let store: UserStore
   private let zoe: User.ID

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A log that does not continue after a cursor is an error.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct LogVerificationTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct LogVerificationTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Sets that the watcher finds while the store's own writer commits.
-@Suite(.bounded) struct PublicationTests {
+@Suite(.bounded, .serialized) struct PublicationTests {
   private let hub = ListenerHub<ChangeSet> { _, _ in }
   private let publication: Publication
   private let retries = Recorder<String>()

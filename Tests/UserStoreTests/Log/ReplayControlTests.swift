@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Proves that the replay test can fail: it fails without any one of the triggers' rules.
-@Suite(.bounded) struct ReplayControlTests {
+@Suite(.bounded, .serialized) struct ReplayControlTests {
   /// Most mutations are noticed in the first runs, the hardest after two hundred runs.
   static let seedCount: UInt64 = 5_000
 

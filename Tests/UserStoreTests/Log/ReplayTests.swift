@@ -6,7 +6,7 @@ import Testing
 /// After every statement of any writer, the log describes the tables exactly.
 ///
 /// The first migration, which is never edited, says that this test is in this folder.
-@Suite(.bounded) struct ReplayTests {
+@Suite(.bounded, .serialized) struct ReplayTests {
   @Test(arguments: WriterSettings.all)
   func `replaying the log gives the tables`(settings: WriterSettings) throws {
     for index in 0..<3 * UInt64(Repetitions.count) {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Delivery after the log was replaced.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ResetTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ResetTests {
   @Test func `after a reset no older value follows the value that was read`() throws {
     let folder = try Folder()
     let store = try folder.open { $0.watchesOtherProcesses = false }

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// After every statement of any writer, no two users have the same value of a unique attribute, and the log describes the tables.
-@Suite(.bounded) struct UniqueReplayTests {
+@Suite(.bounded, .serialized) struct UniqueReplayTests {
   private static let unique = [
     AttributeIndex(on: "a", .unique), AttributeIndex(on: "b", .uniqueIgnoringCase),
     AttributeIndex(on: .name, .uniqueIgnoringCase),

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Profiles that follow the log.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct LiveProfileTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct LiveProfileTests {
   private let scene: ListScene
   private var store: UserStore { scene.store }
   private let id: User.ID

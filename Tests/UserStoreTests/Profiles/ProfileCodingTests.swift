@@ -6,7 +6,7 @@ import UserStoreFoundation
 @testable import UserStore
 
 /// How values of every type are stored, and what else is read as them.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ProfileCodingTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ProfileCodingTests {
   private let store: UserStore
 
   init() throws { store = try UserStore.forTests() }

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// The errors of profiles, by their texts.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ProfileErrorTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ProfileErrorTests {
   private let store: UserStore
 
   init() throws { store = try UserStore.forTests() }

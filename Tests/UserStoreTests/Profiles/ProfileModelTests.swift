@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Random structs and changes, with a profile that follows them and a model of what is stored.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ProfileModelTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ProfileModelTests {
   /// Values of every form.
   struct Record: UserStore.Profile, Equatable {
     var name = "Zoë"

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Profiles as an application reads and writes them.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ProfileTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ProfileTests {
   private let store: UserStore
 
   init() throws { store = try UserStore.forTests() }

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Changes of many users at once.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct UpdateAllTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct UpdateAllTests {
   private let store: UserStore
 
   init() throws { store = try UserStore.forTests() }

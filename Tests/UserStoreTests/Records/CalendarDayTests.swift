@@ -5,7 +5,7 @@ import UserStore
 import UserStoreFoundation
 
 /// Days in the calendar as attribute values.
-@Suite(.bounded) struct CalendarDayTests {
+@Suite(.bounded, .serialized) struct CalendarDayTests {
   private static let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
   private func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }

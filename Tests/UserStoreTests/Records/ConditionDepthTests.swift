@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Conditions that are nested too deeply: they are refused, and never take stack for each level.
-@Suite(.bounded) struct ConditionDepthTests {
+@Suite(.bounded, .serialized) struct ConditionDepthTests {
   private typealias Step = @Sendable (Condition) -> Condition
 
   /// What nests a condition once more.

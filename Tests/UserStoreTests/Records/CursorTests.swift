@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The text of cursors.
-@Suite(.bounded) struct CursorTests {
+@Suite(.bounded, .serialized) struct CursorTests {
   @Test func `a cursor is parsed from its text`() throws {
     for cursor in [
       Cursor(epoch: 0, revision: 0, nonce: 0), Cursor(epoch: .min, revision: .max, nonce: -1),

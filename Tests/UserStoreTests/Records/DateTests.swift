@@ -5,7 +5,7 @@ import UserStore
 import UserStoreFoundation
 
 /// Dates as attribute values.
-@Suite(.bounded) struct DateTests {
+@Suite(.bounded, .serialized) struct DateTests {
   @Test func `every millisecond is stored and read back exactly`() {
     for second in [-62_135_596_800, -1, 0, 16_437_987, 1_795_238_411, 253_402_300_798] {
       for millisecond in 0..<1_000 {

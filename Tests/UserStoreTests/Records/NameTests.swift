@@ -7,7 +7,7 @@ private let composed: AttributeName = "\u{E9}"
 private let decomposed: AttributeName = "e\u{301}"
 
 /// The promise “listener names”: listener names are compared as Swift strings, everything that is stored by its bytes.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct NameTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct NameTests {
   private let store: UserStore
   private let id: User.ID
 

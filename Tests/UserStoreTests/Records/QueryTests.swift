@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Conditions and queries as values: what they mean, and which are refused.
-@Suite(.bounded) struct QueryTests {
+@Suite(.bounded, .serialized) struct QueryTests {
   let store: UserStore
 
   init() throws {

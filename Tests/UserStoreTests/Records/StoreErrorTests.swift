@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded) struct StoreErrorTests {
+@Suite(.bounded, .serialized) struct StoreErrorTests {
   private struct Other: Error {}
 
   @Test func `a catch names the code of an error`() throws {

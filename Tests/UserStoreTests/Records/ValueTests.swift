@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The types and limits of values, and which of them differ.
-@Suite(.bounded) struct ValueTests {
+@Suite(.bounded, .serialized) struct ValueTests {
   let store: UserStore
   let zoe: User.ID
   let sets = Recorder<[String]>()

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Random writes of the library and of foreign writers, with random policies, compared with a model that has every row.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CompactionModelTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CompactionModelTests {
   @Test(arguments: 0..<Repetitions.count)
   func `every cursor gives the changes after it, or throws compacted`(_ index: Int) throws {
     let seed = Seed.base &+ UInt64(index)

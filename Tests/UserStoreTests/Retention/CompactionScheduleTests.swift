@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// When a write looks whether the log is too long.
-@Suite(.bounded) struct CompactionScheduleTests {
+@Suite(.bounded, .serialized) struct CompactionScheduleTests {
   private var schedule = CompactionSchedule()
 
   init() {

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Compaction: which change sets are deleted, which stay, and how readers are notified.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CompactionTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CompactionTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Automatic compaction: writes delete what is beyond the retention limits.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CompactorTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CompactorTests {
   let folder: Folder
 
   init() throws {

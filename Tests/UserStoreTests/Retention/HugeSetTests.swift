@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Compaction of change sets that are larger than the limits of the log.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct HugeSetTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct HugeSetTests {
   let folder: Folder
   let plain: PlainConnection
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The note in the log that a user was purged, for others that keep a copy of the log.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct PurgeNoteTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct PurgeNoteTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

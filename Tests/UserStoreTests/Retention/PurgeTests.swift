@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// A purged user leaves no values in the log or in the files, only the fact that there was a user.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct PurgeTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct PurgeTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

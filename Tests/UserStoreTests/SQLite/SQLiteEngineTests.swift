@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Which connections a store opens, and when: opening a connection takes as long as checking the file.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct SQLiteEngineTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct SQLiteEngineTests {
   let folder: Folder
 
   init() throws {

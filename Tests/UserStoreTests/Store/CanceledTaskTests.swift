@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// In a canceled task, what writes commits once it is called, and what reads throws `CancellationError`.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CanceledTaskTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CanceledTaskTests {
   let folder: Folder
   let store: UserStore
   let sets: [ChangeSet]

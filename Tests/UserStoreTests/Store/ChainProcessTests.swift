@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A text field ↔ an attribute in SQLite ↔ a writer in another process.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainProcessTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainProcessTests {
   @Test func `200 edits here and 200 in the sqlite3 shell cause no echo, no loop and no lost change`() async throws {
     let folder = try Folder()
     let store = try folder.open()

@@ -7,7 +7,7 @@ extension Attribute where Value == Int {
 }
 
 /// Attributes in a store as members of a binding chain.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainStoreTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainStoreTests {
   let faults = Faults()
   let folder: Folder
   let store: UserStore

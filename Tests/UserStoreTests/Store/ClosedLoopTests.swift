@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// A loop over a feed or a consumer whose store is closed.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ClosedLoopTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ClosedLoopTests {
   let folder: Folder
   let store: UserStore
   let sets: [ChangeSet]

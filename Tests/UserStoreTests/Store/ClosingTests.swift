@@ -7,7 +7,7 @@ import Testing
 /// The promise “one file”: after the last store was closed or released, the complete database is the only file.
 ///
 /// The tests repeat their steps, because the result may depend on which thread closes its connection last.
-@Suite(.bounded) struct ClosingTests {
+@Suite(.bounded, .serialized) struct ClosingTests {
   private let folder: Folder
   private let path: String
 

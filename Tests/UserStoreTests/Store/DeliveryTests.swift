@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The promises “committed only”, “atomic” and “delivered before `write` returns”.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DeliveryTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DeliveryTests {
   let store: UserStore
   let errors = Recorder<String>()
   let zoe: User.ID

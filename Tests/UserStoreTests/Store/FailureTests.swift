@@ -6,7 +6,7 @@ import Testing
 @testable import UserStore
 
 /// Failures under an open store: each has a clear error code and loses nothing, and the store continues if it can.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct FailureTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct FailureTests {
   let folder: Folder
 
   init() throws {

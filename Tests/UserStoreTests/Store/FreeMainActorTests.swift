@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The main actor never waits for SQLite: all readers are busy, and everything that is awaited on it leaves it free.
-@MainActor @Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) struct FreeMainActorTests {
+@MainActor @Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) struct FreeMainActorTests {
   private let folder: Folder
   private let store: UserStore
   private let id: User.ID

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Indexes of attributes: adding and removing them, what refuses them, and what keeps them.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct IndexTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct IndexTests {
   let folder: Folder
   let store: UserStore
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A list as an observable collection on the main actor.
-@MainActor @Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) struct ObservableListTests {
+@MainActor @Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) struct ObservableListTests {
   private let store: UserStore
   private let ids: [User.ID]
   private let received = Recorder<String>()

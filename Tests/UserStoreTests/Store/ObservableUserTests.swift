@@ -6,7 +6,7 @@ import Testing
 private let age = Attribute<Int>("age")
 
 /// A user as an observable object on the main actor.
-@MainActor @Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) struct ObservableUserTests {
+@MainActor @Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) struct ObservableUserTests {
   private let store: UserStore
   private let id: User.ID
   private let received = Recorder<String>()

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A long operation that is stopped at any of the moments at which it asks whether to go on.
-@Suite(.bounded, .timeLimit(.minutes(10))) struct StoppedOperationTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(10))) struct StoppedOperationTests {
   let folder: Folder
   let store: UserStore
 

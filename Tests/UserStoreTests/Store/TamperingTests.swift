@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Files that other programs have changed, on purpose or by mistake.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct TamperingTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct TamperingTests {
   @Test(arguments: ["9223372036854775807", "281474976710656", "-1"])
   func `a log row with an impossible number stops no program`(number: String) throws {
     let folder = try Folder()

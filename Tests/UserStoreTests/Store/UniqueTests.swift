@@ -8,7 +8,7 @@ extension Attribute where Value == String {
 }
 
 /// Unique attributes, as a program of the library uses them; with USERSTORE_ENGINE also on PostgreSQL.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct UniqueTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct UniqueTests {
   let store: UserStore
   let zoe: User.ID
   let nix: User.ID

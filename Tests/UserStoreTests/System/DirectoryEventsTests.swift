@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The file events that wake a watcher.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DirectoryEventsTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DirectoryEventsTests {
   let folder: Folder
   let events: DirectoryEvents
 

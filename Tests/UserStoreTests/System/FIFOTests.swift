@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct FIFOTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct FIFOTests {
   @Test func `elements are removed in the order in which they were appended, as from an array`() {
     let seed = Seed.base
     var random = SplitMix64(seed: seed)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded) struct FileSystemTests {
+@Suite(.bounded, .serialized) struct FileSystemTests {
   @Test(arguments: [
     (UInt32(0x6969), "NFS"), (0x517B, "SMB"), (0xFF53_4D42, "SMB"), (0xFE53_4D42, "SMB"), (0x5346_414F, "AFS"),
     (0x6B41_4653, "AFS"), (0x00C3_6400, "Ceph"), (0x0102_1997, "9p"), (0x0BD0_0BD0, "Lustre"), (0x7375_7245, "Coda"),

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The library's own file operations, in addition to SQLite's.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct FilesTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct FilesTests {
   let folder: Folder
 
   init() throws {

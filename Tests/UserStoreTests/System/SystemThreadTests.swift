@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct SystemThreadTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct SystemThreadTests {
   @Test func `every join waits for the end of the body, and not for the work after it`() throws {
     let (mayEnd, mayClose, isClosed) = (Gate(), Gate(), Gate())
     let steps = Recorder<String>()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct WorkerThreadsTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct WorkerThreadsTests {
   @Test func `up to the limit, jobs run at the same time`() throws {
     let threads = WorkerThreads(name: "test", limit: 3)
     let (inside, mayEnd, ended) = (Recorder<Int>(), Gate(), Recorder<Int>())

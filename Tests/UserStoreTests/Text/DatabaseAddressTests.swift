@@ -5,7 +5,7 @@ import UserStoreText
 @testable import UserStorePostgres
 
 /// Addresses of databases: no password is accepted as an argument, or shown.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DatabaseAddressTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DatabaseAddressTests {
   private func hasPassword(_ options: [String: String]?) -> Bool {
     ["password", "sslpassword"].contains { options?[$0]?.isEmpty == false }
   }

@@ -5,7 +5,7 @@ import UserStoreText
 @testable import UserStore
 
 /// Queries as text, in the notation of requests.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct QueryTextTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct QueryTextTests {
   private let store: UserStore
 
   init() throws {

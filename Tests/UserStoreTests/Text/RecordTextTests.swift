@@ -4,7 +4,7 @@ import UserStoreText
 @testable import UserStore
 
 /// Records as JSON, without loss.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct RecordTextTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct RecordTextTests {
   private typealias Values = [AttributeName: StoredValue]
 
   private func read(_ json: String) throws -> (id: User.ID?, values: Values) {

@@ -5,7 +5,7 @@ import Testing
 
 /// Random writes by threads and tasks at the same time, with everything that can fail in their closures: the store then
 /// holds exactly what the results promised.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct GroupCommitModelTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct GroupCommitModelTests {
   private enum Act {
     case add, nothing, refuse, end, endSilently, ask
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Awaited writes: several share a transaction, and each is a change set of its own.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct GroupCommitTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct GroupCommitTests {
   let folder: Folder
   let store: UserStore
   let sets = Recorder<ChangeSet>()

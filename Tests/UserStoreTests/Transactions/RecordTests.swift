@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Every operation on records, and its errors.
-@Suite(.bounded) struct RecordTests {
+@Suite(.bounded, .serialized) struct RecordTests {
   let store: UserStore
   let zoe: User.ID
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The revision that a write has before it is committed.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct RevisionTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct RevisionTests {
   /// What a write has seen of its place in the log.
   private struct Place: Sendable {
     let origin: String

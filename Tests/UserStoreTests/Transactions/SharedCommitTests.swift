@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// The promise “group commit”: threads and tasks that wait to write at the same time share a commit.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct SharedCommitTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct SharedCommitTests {
   let folder: Folder
   let store: UserStore
   let sets = Recorder<ChangeSet>()

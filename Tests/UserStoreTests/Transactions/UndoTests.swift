@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Undoing a write: all of it or nothing.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct UndoTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct UndoTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

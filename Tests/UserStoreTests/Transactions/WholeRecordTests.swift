@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Writing all attributes of a record at once, as imports do.
-@Suite(.bounded) struct WholeRecordTests {
+@Suite(.bounded, .serialized) struct WholeRecordTests {
   let store: UserStore
   let zoe: User.ID
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The order of writers: `WriteLine` against a model that applies the rules to a list.
-@Suite(.bounded) struct WriteLineTests {
+@Suite(.bounded, .serialized) struct WriteLineTests {
   /// The waiting writers in the order of arrival, and the state of the turn.
   private struct Model {
     enum Kind {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// One write is one change set: in memory, in a file, and in a temporary file.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct WriteTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct WriteTests {
   enum Kind: CaseIterable {
     case memory, file, temporary
   }

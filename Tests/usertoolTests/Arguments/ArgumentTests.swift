@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.bounded) struct `Invalid arguments` {
+@Suite(.bounded, .serialized) struct `Invalid arguments` {
   /// Each case: the arguments, the exit code, and a part of the error message.
   static let mistakes: [(arguments: [String], status: Int32, words: String)] = [
     (["get", "Alise"], 3, "no user \"Alise\" (did you mean \"Alice\"?)"),

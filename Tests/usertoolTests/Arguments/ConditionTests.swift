@@ -4,7 +4,7 @@ import UserStoreText
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Conditions on the command line` {
+@Suite(.bounded, .serialized) struct `Conditions on the command line` {
   private func condition(_ text: String) throws -> Condition {
     try ConditionText(text, .options).parsed().condition
   }

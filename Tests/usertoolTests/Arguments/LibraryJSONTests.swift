@@ -3,7 +3,7 @@ import Testing
 import UserStore
 
 /// The tool prints the JSON text that the library has for a program.
-@Suite(.bounded) struct `The JSON of the library` {
+@Suite(.bounded, .serialized) struct `The JSON of the library` {
   private let workspace: Workspace
   private let store: UserStore
   private let start: UserStore.Cursor

@@ -5,7 +5,7 @@ import UserStoreText
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `The place where a page ends` {
+@Suite(.bounded, .serialized) struct `The place where a page ends` {
   private static let values: [StoredValue] = [
     .null, .integer(.min), .integer(41), .real(1), .real(-0.0), .real(.infinity), .real(.leastNonzeroMagnitude),
     .text(""),

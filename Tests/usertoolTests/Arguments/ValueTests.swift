@@ -4,7 +4,7 @@ import UserStoreText
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Values of the tool` {
+@Suite(.bounded, .serialized) struct `Values of the tool` {
   @Test func `numbers follow the JSON grammar`() {
     for text in ["0", "-0", "10", "-7", "1.5", "0.5", "1e9", "1E+9", "-1.5e-3"] {
       #expect(JSON.isNumber(text), "\(text)")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Files that cannot be imported` {
+@Suite(.bounded, .serialized) struct `Files that cannot be imported` {
   /// Each case: the line after a good record, the position of the mistake, and a part of the error message.
   static let lines: [(text: String, place: String, words: String)] = [
     ("{\"name\":\"x\",\"name\":\"y\"}", "2:", "\"name\" is given twice"),

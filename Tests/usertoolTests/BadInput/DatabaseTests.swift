@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Files that are not a usable database` {
+@Suite(.bounded, .serialized) struct `Files that are not a usable database` {
   /// Commands that open a database, but do not create one.
   static let reading = [
     ["get", "1"], ["list"], ["log"], ["watch", "--once"], ["listeners"], ["rename", "1", "x"], ["set", "1", "a=1"],

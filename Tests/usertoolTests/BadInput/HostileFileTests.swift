@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Damaged files, and values that attack terminals: every command exits with a documented code.
-@Suite(.bounded) struct `Hostile files` {
+@Suite(.bounded, .serialized) struct `Hostile files` {
   private static let reading = [
     ["list"], ["get", "1"], ["log", "--format", "table"], ["check"], ["export"], ["consumers"],
   ]

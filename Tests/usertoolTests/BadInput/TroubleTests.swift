@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Trouble from outside` {
+@Suite(.bounded, .serialized) struct `Trouble from outside` {
   @Test func `a locked database is exit code 5, and nothing is changed`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Completion and the manual page` {
+@Suite(.bounded, .serialized) struct `Completion and the manual page` {
   /// The completions that bash offers for the last word.
   private func offered(_ words: String..., in workspace: Workspace) throws -> [String] {
     let script = """

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A name is never code: TAB does not run it, and the shell reads the completed word as the name.
-@Suite(.bounded) struct `TAB among hostile names` {
+@Suite(.bounded, .serialized) struct `TAB among hostile names` {
   private static let endings: [String] = [
     "$(touch X)", "`touch Y`", "'s", "\"q\"", "\\b\\", "~x", ":Lee", "=x", "@x.org", " $HOME  y ", "!ls", "!!",
     ";touch Z",

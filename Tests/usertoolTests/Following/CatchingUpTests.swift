@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UserStore
 
-@Suite(.bounded) struct `Catching up` {
+@Suite(.bounded, .serialized) struct `Catching up` {
   /// Writes changes after a cursor, in many small sets and one huge set, and returns the cursor and their number.
   private func fall(behind users: Int, sets: Int, _ workspace: Workspace) throws -> (cursor: String, changes: Int) {
     var configuration = Configuration()

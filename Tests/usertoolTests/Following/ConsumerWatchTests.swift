@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import UserStore
 
-@Suite(.bounded) struct `Watching as a consumer` {
+@Suite(.bounded, .serialized) struct `Watching as a consumer` {
   let workspace: Workspace
 
   init() throws {

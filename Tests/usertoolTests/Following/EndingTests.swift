@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Ending a watch` {
+@Suite(.bounded, .serialized) struct `Ending a watch` {
   @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
   func `a signal ends the watch, which prints where it stopped`(signal: Int32, status: Int32) throws {
     let workspace = try Workspace()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Watching every writer` {
+@Suite(.bounded, .serialized) struct `Watching every writer` {
   /// The number of writes of each of the three writers; even, because usertool is two of them.
   private static let count = 20 * Repetitions.count
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `list --follow` in a pipe.
-@Suite(.bounded) struct `A list that is followed in a pipe` {
+@Suite(.bounded, .serialized) struct `A list that is followed in a pipe` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     for (name, age) in [("NIX", 41), ("Zoë", 18), ("Ann", 3)] { try workspace.run("add", name, "--set", "age=\(age)") }

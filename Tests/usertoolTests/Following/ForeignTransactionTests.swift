@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Watching foreign transactions` {
+@Suite(.bounded, .serialized) struct `Watching foreign transactions` {
   /// Starts a watch, runs `sql` in the sqlite3 shell, then a known last write, and returns the lines before that.
   private func watch(_ workspace: Workspace, _ sql: String) throws -> [String] {
     try workspace.run("add", "NIX", "--set", "age=41")

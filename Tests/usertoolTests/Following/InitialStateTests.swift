@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `The state at the start of a watch` {
+@Suite(.bounded, .serialized) struct `The state at the start of a watch` {
   private func makeWorkspace(users: Int) throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("init")

@@ -4,7 +4,7 @@ import Testing
 import UserStore
 
 /// A watch that is killed repeatedly while other programs write, and while the log is compacted.
-@Suite(.bounded) struct `A watch that is killed` {
+@Suite(.bounded, .serialized) struct `A watch that is killed` {
   private static let kills = Repetitions.count
 
   private let workspace: Workspace

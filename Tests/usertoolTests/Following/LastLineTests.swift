@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A consumer that saves the cursor of each line as it arrives skips nothing, at whichever line it stops.
-@Suite(.bounded) struct `The cursor on the last line of a set` {
+@Suite(.bounded, .serialized) struct `The cursor on the last line of a set` {
   private let workspace: Workspace
   /// The cursor before the first change.
   private let start: String

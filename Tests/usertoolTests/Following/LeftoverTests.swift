@@ -6,7 +6,7 @@ import Testing
 ///
 /// The article “Upkeep” allows copying and moving a database that no process has open. A -wal file that stays behind would contain
 /// commits that are missing in the copy.
-@Suite(.bounded) struct `Files left behind` {
+@Suite(.bounded, .serialized) struct `Files left behind` {
   private let workspace: Workspace
   private let runs = Repetitions.count
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// After the database is replaced in any way, every watch is reset, and no watch continues from a cursor of the old one.
-@Suite(.bounded) struct `Another lineage` {
+@Suite(.bounded, .serialized) struct `Another lineage` {
   enum Event: String, CaseIterable {
     case restored, moved, copied, created, repaired, rewound
 

@@ -5,7 +5,7 @@ import UserStore
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `The frame of a list` {
+@Suite(.bounded, .serialized) struct `The frame of a list` {
   private let plain = Style(.never, isTerminal: true)
   private let colored = Style(.always, isTerminal: true)
 

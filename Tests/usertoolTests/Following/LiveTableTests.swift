@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `list --follow` on a terminal.
-@Suite(.bounded) struct `A list that is followed on a terminal` {
+@Suite(.bounded, .serialized) struct `A list that is followed on a terminal` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     for (name, age) in [("NIX", 41), ("Zoë", 18), ("日本語", 30)] {

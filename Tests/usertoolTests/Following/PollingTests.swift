@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The system has no file events left.
-@Suite(.bounded, .enabled(if: Limits.canBeSet, "this process may not create a user namespace"))
+@Suite(.bounded, .serialized, .enabled(if: Limits.canBeSet, "this process may not create a user namespace"))
 struct `Watching without file events` {
   @Test(arguments: ["max_inotify_instances", "max_inotify_watches"])
   func `a watch without file events reports it once, and prints the same lines`(limit: String) throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Another user, who can read the files, but can write neither them nor their folder.
-@Suite(.bounded, .enabled(if: geteuid() == 0, "only root can become another user"))
+@Suite(.bounded, .serialized, .enabled(if: geteuid() == 0, "only root can become another user"))
 struct `Watching with the right to read` {
   private let workspace: Workspace
   private let other: Stranger

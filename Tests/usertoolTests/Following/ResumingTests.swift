@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Resuming a watch` {
+@Suite(.bounded, .serialized) struct `Resuming a watch` {
   @Test func `with --after, a watch prints the changes after the cursor, without the current state`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

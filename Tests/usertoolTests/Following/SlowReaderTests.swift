@@ -4,7 +4,7 @@ import Testing
 import UserStore
 
 /// A watch whose output is not read: the pipe is full after 64 KiB.
-@Suite(.bounded) struct `Watching into a pipe that nobody reads` {
+@Suite(.bounded, .serialized) struct `Watching into a pipe that nobody reads` {
   /// The number of writes of each writer.
   private static let count = Sanitizer.isThread ? 1_000 : 5_000
   /// The size at which the store and SQLite checkpoint the -wal file: 1,000 pages of 2,048 bytes with their frame headers.

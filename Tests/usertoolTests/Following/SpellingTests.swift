@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// The store compares attribute names by their bytes; Swift's `==` treats two spellings of a letter as equal.
-@Suite(.bounded) struct `Attributes that look the same` {
+@Suite(.bounded, .serialized) struct `Attributes that look the same` {
   private static let composed = "caf\u{E9}"
   private static let decomposed = "cafe\u{301}"
 

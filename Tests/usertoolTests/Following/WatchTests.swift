@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Watch` {
+@Suite(.bounded, .serialized) struct `Watch` {
   private let defaults = ["FirstScreen", "SecondScreen", "ThirdScreen"]
 
   @Test func `watch prints the current state, then the updates for each of the three screens`() throws {

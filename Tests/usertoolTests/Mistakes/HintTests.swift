@@ -7,7 +7,7 @@ import UserStoreText
 @testable import UserToolCommands
 
 /// What a hint says to type is accepted.
-@Suite(.bounded) struct Hints {
+@Suite(.bounded, .serialized) struct Hints {
   private func makeWorkspace() throws -> Workspace { try Workspace(Self.files.get()) }
 
   private static let files = Result {

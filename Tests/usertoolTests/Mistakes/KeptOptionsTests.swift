@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A command line in a hint does what was asked for, and to the same database.
-@Suite(.bounded) struct `Options in hints` {
+@Suite(.bounded, .serialized) struct `Options in hints` {
   /// Command lines with hints that name a command, in a folder with the files that `makeWorkspace` writes.
   ///
   /// Without a further text, each named command has `--db a.db`; otherwise it has this text.

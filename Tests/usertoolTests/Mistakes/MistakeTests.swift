@@ -4,7 +4,7 @@ import Testing
 import UserStoreText
 
 /// Mistakes of people who tried the tool with only the README.
-@Suite(.bounded) struct `Mistakes of new users` {
+@Suite(.bounded, .serialized) struct `Mistakes of new users` {
   @Test(arguments: ["list", "get 1", "add Zoë"])
   func `a closed standard output is a failure, and the tool does not hang`(command: String) throws {
     let workspace = try Workspace()

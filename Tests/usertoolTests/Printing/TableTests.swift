@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Tables on a terminal` {
+@Suite(.bounded, .serialized) struct `Tables on a terminal` {
   private func table(_ header: [String], _ rows: [String]...) -> Table {
     var table = Table(header: header)
     for row in rows { table.add(row.map { Table.Cell($0, isNumber: Int($0) != nil) }) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// usertool without usertool-postgres, which opens databases on a server.
-@Suite(.bounded) struct `A database on a server, without its program` {
+@Suite(.bounded, .serialized) struct `A database on a server, without its program` {
   @Test func `the message says how to get the program, and nothing is read or created`() throws {
     let workspace = try Workspace()
     let tool = try lonelyTool(in: workspace)

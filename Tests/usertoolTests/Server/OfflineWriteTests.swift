@@ -7,7 +7,7 @@ import UserStoreSync
 /// A replica that is written to without the network, and `sync`, which shows and decides what its server has not.
 ///
 /// `Server/Tests/Outside/Streams/test_offline_writes.py` has `follow --write` with a server.
-@Suite(.bounded) struct `Writes on a replica` {
+@Suite(.bounded, .serialized) struct `Writes on a replica` {
   private let workspace: Workspace
   private let server: UserStore
 

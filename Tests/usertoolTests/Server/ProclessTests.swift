@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// In some containers and jails there is no /proc, from which Swift's runtime reads the arguments of a program.
-@Suite(.bounded, .enabled(if: Procless.canBeSet, "this process may not create a mount namespace"))
+@Suite(.bounded, .serialized, .enabled(if: Procless.canBeSet, "this process may not create a mount namespace"))
 struct `Without /proc` {
   @Test func `the arguments of a command mean the same`() throws {
     let workspace = try Workspace()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `replicas`, which lists what a server says.
-@Suite(.bounded) struct `The replicas of a server` {
+@Suite(.bounded, .serialized) struct `The replicas of a server` {
   private static let members = ["producer", "subject", "state", "behind", "at", "refusals", "users", "cursor"]
 
   /// Starts a server that gives the same answer to every request; returns it and its address.

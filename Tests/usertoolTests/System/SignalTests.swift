@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Signals` {
+@Suite(.bounded, .serialized) struct `Signals` {
   @Test func `a second signal ends the process at once, unless it arrives together with the first`() {
     var ending = EndingSchedule()
     #expect(!ending.endsAtOnce(at: 0))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Colors on a terminal.
-@Suite(.bounded) struct `Colors of every command` {
+@Suite(.bounded, .serialized) struct `Colors of every command` {
   private func outputs(_ environment: [String: String], _ options: String...) throws -> [(EveryCommand.Line, String)] {
     let workspace = try EveryCommand.makeWorkspace()
     let lines = EveryCommand.lines.filter { $0.words[0] != "serve" }

@@ -7,7 +7,7 @@ import UserStore
 @testable import UserToolCommands
 
 /// Terminals from 1 to 200 columns.
-@Suite(.bounded) struct `Every width` {
+@Suite(.bounded, .serialized) struct `Every width` {
   /// All widths with `USERSTORE_RUNS=200`; otherwise the smallest, where there is no room, and another one.
   private static let widths: [Int] = {
     if Repetitions.count >= 200 { return Array(1...200) }

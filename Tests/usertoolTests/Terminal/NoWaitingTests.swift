@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Standard descriptors of which a read or a write fails with EAGAIN instead of waiting, as ssh and Node leave them.
-@Suite(.bounded) struct `Descriptors that do not wait` {
+@Suite(.bounded, .serialized) struct `Descriptors that do not wait` {
   /// Runs a command with pipes of one page, and does each next step only when the tool can do nothing without it.
   private static let program = """
     import fcntl, json, os, select, struct, subprocess, sys, termios, time

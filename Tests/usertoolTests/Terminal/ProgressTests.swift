@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Progress` {
+@Suite(.bounded, .serialized) struct `Progress` {
   @Test func `an operation that counts users shows a line after a second, with the number, the rate, and the share`() {
     var line = ProgressLine(verb: "imported", start: 10_000, users: 0)
     #expect(line.text(at: 11_000) == nil && !line.hasShown)

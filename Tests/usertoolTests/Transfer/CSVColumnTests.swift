@@ -5,7 +5,7 @@ import UserStoreText
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Columns of CSV` {
+@Suite(.bounded, .serialized) struct `Columns of CSV` {
   private func importing(_ text: String, _ options: [String] = [], in workspace: Workspace) throws -> Workspace.Outcome
   {
     try workspace.write(Data(text.utf8), to: "in.csv")

@@ -5,7 +5,7 @@ import UserStoreText
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Numbers in CSV` {
+@Suite(.bounded, .serialized) struct `Numbers in CSV` {
   private func value(_ text: String) throws -> StoredValue { try CSVField.decode(text, of: "k").value }
 
   @Test func `a field is a number only if the number is written as the same text`() throws {

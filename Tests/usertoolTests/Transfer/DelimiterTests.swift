@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `The character between the fields` {
+@Suite(.bounded, .serialized) struct `The character between the fields` {
   private func recognized(_ text: String) -> CSVDelimiter {
     CSVDelimiter.recognized(in: Array(text.utf8)[...]) { CSVColumns.areTitles($0, CSVChoices()) }
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `The encoding of an import` {
+@Suite(.bounded, .serialized) struct `The encoding of an import` {
   private func decoded(_ pieces: [[UInt8]], _ decoder: TextDecoder) throws -> (text: [UInt8], encoding: String?) {
     var decoder = decoder
     var text: [UInt8] = []

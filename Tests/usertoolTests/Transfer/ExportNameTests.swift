@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// An export is what its name says.
-@Suite(.bounded) struct `The names of exports` {
+@Suite(.bounded, .serialized) struct `The names of exports` {
   @Test(arguments: [
     ("u.jsonl", "{"), ("u.NDJSON", "{"), ("u.csv", "id,"), ("U.CSV", "id,"), ("u", "{"), (".u", "{"), ("a.b/u", "{"),
     ("u.", "{"),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.bounded) struct `Exporting` {
+@Suite(.bounded, .serialized) struct `Exporting` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "A", "--hair-color", "red", "--set", "age=1")

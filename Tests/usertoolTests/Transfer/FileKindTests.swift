@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Files in other forms` {
+@Suite(.bounded, .serialized) struct `Files in other forms` {
   /// What makes each file from `users.jsonl` or `users.csv`, its name, and what the error calls it.
   private static let cases: [(make: String, name: String, words: String)] = [
     ("gzip -c users.csv", "in.csv.gz", "compressed with gzip"), ("gzip -c users.jsonl", "in.jsonl.gz", "with gzip"),

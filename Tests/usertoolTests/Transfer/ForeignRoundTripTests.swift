@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Everything that another program can store is exported and imported unchanged, also what usertool itself refuses.
-@Suite(.bounded) struct `Export and import of foreign values` {
+@Suite(.bounded, .serialized) struct `Export and import of foreign values` {
   /// The tables, byte for byte, except that −0.0 is 0.0, as in SQL.
   private func tables(_ database: String, in workspace: Workspace) throws -> String {
     let program = """

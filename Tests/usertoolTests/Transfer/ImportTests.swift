@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Importing` {
+@Suite(.bounded, .serialized) struct `Importing` {
   private func importing(_ text: String, as name: String = "in.jsonl", _ options: String..., in workspace: Workspace)
     throws -> Workspace.Outcome
   {

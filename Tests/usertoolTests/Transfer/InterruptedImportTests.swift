@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// An import that a signal ends in the middle.
-@Suite(.bounded) struct `An import that is ended` {
+@Suite(.bounded, .serialized) struct `An import that is ended` {
   private static let count = 60_000
 
   private func makeWorkspace() throws -> Workspace {

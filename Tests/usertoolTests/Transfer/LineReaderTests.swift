@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserToolCommands
 
-@Suite(.bounded) struct `Lines of a file` {
+@Suite(.bounded, .serialized) struct `Lines of a file` {
   /// The lines; a line that is too long is `too long`, and a line without a line feed ends with `$`.
   private func lines(of text: String, limit: Int) throws -> [String] {
     let descriptor = try System.openTemporary().descriptor

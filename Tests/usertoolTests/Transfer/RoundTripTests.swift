@@ -4,7 +4,7 @@ import Testing
 import UserStore
 
 /// Users that are exported and imported again are unchanged.
-@Suite(.bounded) struct `Export and import` {
+@Suite(.bounded, .serialized) struct `Export and import` {
   @Test(arguments: ["jsonl", "csv"])
   func `exported users with all kinds of values are imported unchanged`(format: String) throws {
     for seed in (0..<8).map({ Seed.base &+ $0 }) {

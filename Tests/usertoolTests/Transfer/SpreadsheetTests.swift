@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Files as spreadsheets export them, byte for byte, on machines in several languages.
-@Suite(.bounded) struct `CSV of spreadsheets` {
+@Suite(.bounded, .serialized) struct `CSV of spreadsheets` {
   private struct Case {
     let what: String
     let bytes: Data

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Memory of export and import` {
+@Suite(.bounded, .serialized) struct `Memory of export and import` {
   @Test(.enabled(if: !Sanitizer.isAny), arguments: ["jsonl", "csv"])
   func `the memory of export and import does not grow with the number of users`(format: String) throws {
     let workspace = try Workspace()

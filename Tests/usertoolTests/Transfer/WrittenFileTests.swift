@@ -5,7 +5,7 @@ import Testing
 /// Every place where the tool writes a file, with every kind of path.
 ///
 /// All kinds with `USERSTORE_RUNS=50`; otherwise a third of them at each place, which the seed chooses.
-@Suite(.bounded) struct `Files that the tool writes` {
+@Suite(.bounded, .serialized) struct `Files that the tool writes` {
   private func kinds(_ place: WritingPlace) -> [PathKind] {
     var random = SplitMix64(seed: Seed.base &+ UInt64(WritingPlace.allCases.firstIndex(of: place) ?? 0))
     return place.kinds.filter { _ in Repetitions.count >= 50 || random.oneIn(3) }

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Row D6 of the article “What it grew from”: text ↔ integer, float, bool.
-@Suite(.bounded) struct AutomaticConversionTests {
+@Suite(.bounded, .serialized) struct AutomaticConversionTests {
   private func become<Target: Equatable>(_ value: Any, _ target: Target) -> Bool {
     (try? AutomaticConversion.convert(value, to: Target.self)) == target
   }

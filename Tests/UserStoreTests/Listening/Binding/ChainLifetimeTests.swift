@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Row D9 of the article “What it grew from”: members that leave.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainLifetimeTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainLifetimeTests {
   let faults = Faults()
 
   @Test func `D9, a released member leaves the chain, which does not hold it`() {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Row D11 of the article “What it grew from”: no endless rounds.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainLoopTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainLoopTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()

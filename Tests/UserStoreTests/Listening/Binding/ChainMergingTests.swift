@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Row D8 of the article “What it grew from”: chains that share a member are one chain.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainMergingTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainMergingTests {
   let faults = Faults()
 
   @Test func `D8, the shared member may come first or last`() {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// How a chain notices changes.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainNoticingTests {
   let faults = Faults()
 
   @Test func `changes of an observed object are noticed in the next turn, and values in between are skipped`() async {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Rows D4 and D6 of the article “What it grew from”: refused values.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainRefusalTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainRefusalTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()

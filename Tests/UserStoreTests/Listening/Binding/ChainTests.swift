@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Part D of the article “What it grew from”: members and blocks.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct ChainTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct ChainTests {
   let faults = Faults()
   let a = Thing(number: 1)
   let b = Thing()

@@ -2,7 +2,7 @@ import Testing
 import UserStore
 
 /// The chains of a lottery, as a program would write them, for part D of the article “What it grew from”.
-@Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) @MainActor struct LotteryTests {
+@Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) @MainActor struct LotteryTests {
   @MainActor final class Lottery {
     var serial = 0
     var winRate = 0.25

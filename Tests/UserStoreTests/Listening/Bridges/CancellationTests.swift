@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Canceling a task that awaits values.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CancellationTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CancellationTests {
   @Test func `canceling a task that waits ends it and its subscription immediately`() async {
     let (source, signal) = Signal<Int>.make()
     let received = Recorder<Int>()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct LatestValuesTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct LatestValuesTests {
   @Test func `an iteration delivers the present value, then the latest, then the end`() async {
     let (source, value) = Listenable.make(1)
     var iterator = value.values.makeAsyncIterator()

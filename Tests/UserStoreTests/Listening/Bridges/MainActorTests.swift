@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Every kind of listener can be called on the main actor.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct MainActorTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct MainActorTests {
   @MainActor private final class Screen {
     var shown: [Int] = []
   }

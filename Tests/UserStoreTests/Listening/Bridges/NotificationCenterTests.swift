@@ -4,7 +4,7 @@ import UserStoreFoundation
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct NotificationCenterTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct NotificationCenterTests {
   private let center = NotificationCenter()
   private let received = Recorder<String>()
 

@@ -15,7 +15,7 @@ import Testing
   var age = 1
 }
 
-@MainActor @Suite(.boundedOnMainActor, .timeLimit(.minutes(5))) struct ObservingTests {
+@MainActor @Suite(.boundedOnMainActor, .serialized, .timeLimit(.minutes(5))) struct ObservingTests {
   private let received = Recorder<String>()
 
   @Test func `C4, a property of an observable object is a signal of the present value, then of each change`() async {

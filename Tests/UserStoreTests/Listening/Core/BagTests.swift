@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded) struct BagTests {
+@Suite(.bounded, .serialized) struct BagTests {
   @Test func `B1, an element is removed with its token, once, and the rest stays in order`() {
     var bag = Bag<String>()
     let tokens = ["a", "b", "c", "b"].map { bag.insert($0) }

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The article “Listening”: the present value, then each new value, without gap or duplicate.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct BindAndFireTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct BindAndFireTests {
   let board = Board()
   let received = Recorder<Int>()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A state that follows rounds, against a model: after everything, it has each number of a log once, in order.
-@Suite(.bounded) struct CatchUpTests {
+@Suite(.bounded, .serialized) struct CatchUpTests {
   /// The numbers after `start` through `position`, one round.
   private struct Span: Positioned {
     let start: Int128

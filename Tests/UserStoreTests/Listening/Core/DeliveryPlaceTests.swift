@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantee 8 of the article “Listening”: the order holds in each place.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DeliveryPlaceTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DeliveryPlaceTests {
   let board = Board()
   let received = Recorder<String>()
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Which thread delivers while others wait.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct HandOverTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct HandOverTests {
   @Test func `a deliverer without a set of its own leaves the rest to a thread that waits`() throws {
     // Twenty runs, because the fault is a race: a thread that takes the turn back usually does so before the other wakes.
     for _ in 0..<20 { try handOver() }

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Listeners that receive only the latest value on an actor, and the turns of the actor's other work.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct LatestPlaceTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct LatestPlaceTests {
   @Test func `a listener for the latest value misses those that were replaced while its actor was busy`() async {
     let (place, mayContinue) = (Place(), Gate())
     let (source, number) = Listenable.make(0)

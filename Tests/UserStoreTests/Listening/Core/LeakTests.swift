@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// What is released leaves nothing behind.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct LeakTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct LeakTests {
   @Test func `a hub is released with its owner and with all that listeners hold, although tokens remain`() {
     var board: Board? = Board()
     weak let weakBoard = board

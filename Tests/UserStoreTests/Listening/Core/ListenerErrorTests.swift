@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantee 7 of the article “Listening”: errors of listeners.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ListenerErrorTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ListenerErrorTests {
   @Test func `when a listener throws, the others are called, and its error goes to the handler with its name`() {
     let board = Board()
     let received = Recorder<Int>()

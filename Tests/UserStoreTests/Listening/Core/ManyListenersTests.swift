@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Stress tests of the registry: many names, frequent changes, and several threads.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ManyListenersTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ManyListenersTests {
   @Test func `threads that bind one name while others write leave one listener, and rounds in order`() throws {
     let board = Board()
     let received = Recorder<Int128>()

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The observer bag of the article “What it grew from”, row by row.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ObserversTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ObserversTests {
   private let received = Recorder<String>()
 
   private func recording(_ name: String) -> LoginHandler {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Values in memory, whose rounds are delivered without the queue: most have one listener.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct OneListenerTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct OneListenerTests {
   private let received = Recorder<String>()
 
   @Test func `the only listener is called, whichever listeners there were before`() {

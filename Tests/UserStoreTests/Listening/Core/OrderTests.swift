@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantees 1 and 2 of the article “Listening”: rounds and their order.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct OrderTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct OrderTests {
   let board = Board()
   let received = Recorder<String>()
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantee 4 of the article “Listening”: owners.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct OwnerTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct OwnerTests {
   let board = Board()
 
   private final class Screen: Sendable {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The property listener of the article “What it grew from”, row by row (A1, posting to NotificationCenter, is in its own suite).
-@Suite(.bounded, .timeLimit(.minutes(5))) struct PropertyListenerTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct PropertyListenerTests {
   private let store: UserStore
   private let id: User.ID
   private let received = Recorder<String>()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct RankedQueueTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct RankedQueueTests {
   @Test func `elements of the lowest rank leave first, and those of one rank in the order of arrival`() {
     let seed = Seed.base
     var random = SplitMix64(seed: seed)

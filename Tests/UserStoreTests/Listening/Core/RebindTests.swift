@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantee 3 of the article “Listening”: binding a name again.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct RebindTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct RebindTests {
   let board = Board()
   let received = Recorder<String>()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantee 5 of the article “Listening”: writes by listeners.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ReentrancyTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ReentrancyTests {
   @Test func `a write by a listener is delivered after the present round has reached all listeners`() {
     let board = Board()
     let received = Recorder<String>()

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Nothing is released under the hub's lock: a deinitializer may dispose tokens, and would take the lock again.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ReleaseTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ReleaseTests {
   @Test func `a listenable without references is released after its first value`() throws {
     let (first, second) = (try UserStore.forTests(), try UserStore.forTests())
     let (one, two) = (try first.write { try $0.add(name: "one") }, try second.write { try $0.add(name: "two") })

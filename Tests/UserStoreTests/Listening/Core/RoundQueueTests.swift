@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The state machine of the delivery, without threads.
-@Suite(.bounded) struct RoundQueueTests {
+@Suite(.bounded, .serialized) struct RoundQueueTests {
   private let first = Parker()
   private let second = Parker()
 

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Guarantees 4 and 6 of the article “Listening”: unbinding, and no lock during calls.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct UnbindTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct UnbindTests {
   let board = Board()
   let received = Recorder<String>()
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct AsyncSignalTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct AsyncSignalTests {
   private let received = Recorder<String>()
 
   @Test func `an asynchronous function is one value or failure, then the end, once for each subscription`() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CombineLatestTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CombineLatestTests {
   @Test func `two attributes that change in one write give one value, two writes give two`() throws {
     let store = try UserStore.forTests()
     let id = try store.write { try $0.add(name: "NIX", hairColor: Color("black")) }

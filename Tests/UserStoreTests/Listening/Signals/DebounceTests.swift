@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DebounceTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DebounceTests {
   private let received = Recorder<String>()
   private let clock = ManualClock()
 

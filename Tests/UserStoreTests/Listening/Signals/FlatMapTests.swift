@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct FlatMapTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct FlatMapTests {
   private let received = Recorder<String>()
 
   @Test func `C5, a later outer value replaces the inner signal, which emits nothing more`() {

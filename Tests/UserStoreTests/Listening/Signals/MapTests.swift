@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The operators that handle one value at a time.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct MapTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct MapTests {
   private let received = Recorder<String>()
 
   @Test func `C5, map, filter and compactMap keep the order, and their errors are failures in place of the value`() {

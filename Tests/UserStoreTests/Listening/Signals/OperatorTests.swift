@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The guarantees of every operator.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct OperatorTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct OperatorTests {
   private let received = Recorder<String>()
   private let live = LiveTokens()
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ShareTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ShareTests {
   private let received = Recorder<String>()
 
   /// A source that records when it is connected and when it is released.

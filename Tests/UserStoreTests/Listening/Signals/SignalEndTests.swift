@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The end of a signal.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct SignalEndTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct SignalEndTests {
   private let received = Recorder<String>()
 
   @Test func `a subscriber that is disposed while others receive the end does not receive it`() {

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The core of signals: sources, subscriptions, order, end, lifetime.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct SignalTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct SignalTests {
   @Test func `C1, values and failures reach every subscriber in order, and a failure does not end the signal`() {
     let (source, signal) = Signal<Int>.make()
     let first = Recorder<String>(), second = Recorder<String>()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UserStore
 
-@Suite(.bounded, .timeLimit(.minutes(5))) struct TakeUntilTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct TakeUntilTests {
   private let received = Recorder<String>()
 
   @Test func `values are emitted until the other signal has one, and then both are released`() {

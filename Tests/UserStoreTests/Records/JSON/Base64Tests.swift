@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Bytes as text.
-@Suite(.bounded) struct Base64Tests {
+@Suite(.bounded, .serialized) struct Base64Tests {
   @Test func `bytes survive base64, and invalid base64 is rejected`() {
     for count in 0..<20 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 77) }

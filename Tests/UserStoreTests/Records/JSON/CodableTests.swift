@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Encoding and decoding with Foundation.
-@Suite(.bounded) struct CodableTests {
+@Suite(.bounded, .serialized) struct CodableTests {
   private struct Element<Value: Codable>: Codable {
     let value: Value
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// The text of values, users and changes, which usertool prints.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct JSONTextTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct JSONTextTests {
   @Test(arguments: JSONSample.all)
   func `a value has one text`(_ sample: JSONSample) {
     // Compares bytes: Swift's == treats two spellings of é as equal.

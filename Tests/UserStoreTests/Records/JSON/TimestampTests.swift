@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Times of the log as text.
-@Suite(.bounded) struct TimestampTests {
+@Suite(.bounded, .serialized) struct TimestampTests {
   @Test(arguments: [
     (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
     (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (1_795_238_411_482, "2026-11-21T05:20:11.482Z"),

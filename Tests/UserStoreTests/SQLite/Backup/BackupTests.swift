@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// A backup is a complete snapshot of the store, or does not exist.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct BackupTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct BackupTests {
   let folder: Folder
   let store: UserStore
   let target: String

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// `backup` and `restore` refuse every file in which `check` finds problems.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct FlippedBitTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct FlippedBitTests {
   let folder: Folder
   let whole: Data
 

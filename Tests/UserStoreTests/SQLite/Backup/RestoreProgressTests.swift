@@ -6,7 +6,7 @@ import Testing
 @testable import UserStore
 
 /// The progress that `restore` and `check` report, which commands show for large stores.
-@Suite(.bounded) struct RestoreProgressTests {
+@Suite(.bounded, .serialized) struct RestoreProgressTests {
   @Test func `a restore reports every thousand rows and the last row, and a check reports its steps`() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("progress-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

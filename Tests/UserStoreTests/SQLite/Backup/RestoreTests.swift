@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Restoring a backup into a store that other processes have open.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct RestoreTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct RestoreTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

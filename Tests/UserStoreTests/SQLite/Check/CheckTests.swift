@@ -6,7 +6,7 @@ import Testing
 @testable import UserStore
 
 /// `check` finds and names what is wrong with a store, and reports nothing else.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CheckTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CheckTests {
   let folder: Folder
 
   /// Creates and closes a store with two users, written by the library and by other programs.

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// How long a connection waits for locks of other connections.
-@Suite(.bounded) struct BusyWaitTests {
+@Suite(.bounded, .serialized) struct BusyWaitTests {
   /// The lengths of all pauses until the wait gives up.
   private func pauses(within timeout: Int) -> [Int] {
     var pauses: [Int] = []

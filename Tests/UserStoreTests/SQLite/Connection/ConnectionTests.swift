@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Opening, protecting and closing connections.
-@Suite(.bounded) struct ConnectionTests {
+@Suite(.bounded, .serialized) struct ConnectionTests {
   private static func open(_ path: String?, _ access: Connection.Access = .readWrite) throws(StoreError) -> Connection {
     try Connection(path: path, access: access, busyTimeout: 0)
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// What the hooks record, and what they do not.
-@Suite(.bounded) struct HookRecordTests {
+@Suite(.bounded, .serialized) struct HookRecordTests {
   private func connection(path: String? = nil) throws -> Connection {
     let connection = try Connection(path: path, access: .readWrite, busyTimeout: 0)
     if path != nil { try connection.execute("PRAGMA journal_mode = WAL") }

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Values are stored and read without loss, and a failed statement can be used again.
-@Suite(.bounded) struct StatementTests {
+@Suite(.bounded, .serialized) struct StatementTests {
   private static let insert = SQL("INSERT INTO t (id, value) VALUES (?, ?)")
   private static let select = SQL("SELECT value FROM t WHERE id = ?")
   private static let selectStored = SQL("SELECT typeof(value), length(CAST(value AS BLOB)) FROM t WHERE id = ?")

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// The length of the -wal file: the library's own checkpoints, and the readers that they wait for.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct CheckpointTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct CheckpointTests {
   @Test func `the -wal file is copied and restarted, no matter how much is written`() throws {
     let folder = try Folder()
     // No watcher: one that reads during a checkpoint would hold pages back until the next one.

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// If any part of a file is missing or overwritten, reads return the right records, or damage is reported.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DamagedFileTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DamagedFileTests {
   private static let pageSize = 1_024
   let folder: Folder
   let whole: StoreFiles

@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// A -wal file that is truncated, damaged, or another store's, and foreign files in the places of SQLite's own.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DamagedWALTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DamagedWALTests {
   private static let frame = 24 + 2_048
   let folder: Folder
   /// The files as a crash leaves them.

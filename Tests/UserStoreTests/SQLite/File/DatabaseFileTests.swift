@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Paths, permissions, and the creation of files.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct DatabaseFileTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct DatabaseFileTests {
   let folder: Folder
 
   init() throws {

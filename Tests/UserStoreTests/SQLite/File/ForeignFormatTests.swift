@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Databases in formats that SQLite supports and this library never creates.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct ForeignFormatTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct ForeignFormatTests {
   /// Each argument is run on an empty file, which then becomes a store with an older version's method.
   @Test(arguments: [
     "PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA auto_vacuum = 1", "PRAGMA auto_vacuum = 2",

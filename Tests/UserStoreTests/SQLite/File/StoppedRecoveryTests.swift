@@ -8,7 +8,7 @@ import Testing
 /// timeout is.
 ///
 /// The library must not repeat such an attempt: the cleanup of the -wal file made ten.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct StoppedRecoveryTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct StoppedRecoveryTests {
   @Test func `an attempt that took SQLite ten seconds is not worth a retry, and one that was busy at once is`()
     async throws
   {

@@ -6,7 +6,7 @@ import Testing
 /// Repairing the -wal file after a sync that failed.
 ///
 /// The torture checks that a power cut then damages nothing. These tests check which bytes are written again.
-@Suite(.bounded) struct WALFileTests {
+@Suite(.bounded, .serialized) struct WALFileTests {
   private static let pageSize = 4_096
   private static let frame = 24 + pageSize
 

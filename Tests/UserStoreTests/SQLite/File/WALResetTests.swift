@@ -8,7 +8,7 @@ import Testing
 ///
 /// A passive checkpoint finds that all frames have been copied. Before it records that, a commit restarts the -wal file.
 /// The checkpoint then marks the new frames as copied, and they are overwritten before they have been copied.
-@Suite(.bounded) struct WALResetTests {
+@Suite(.bounded, .serialized) struct WALResetTests {
   /// The state of a database after a commit inside a checkpoint.
   struct Outcome: Equatable {
     /// SQLite's result for the commit inside the checkpoint.

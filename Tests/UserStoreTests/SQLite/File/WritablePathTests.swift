@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The paths that the library accepts for a new store, a backup, and any other file.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct WritablePathTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct WritablePathTests {
   let folder: Folder
   let store: UserStore
 

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Copies of a store that lack its mark, and tables that somebody has altered.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct AdoptionTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct AdoptionTests {
   let folder: Folder
   let copy: String
 

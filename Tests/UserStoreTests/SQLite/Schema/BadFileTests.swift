@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Files that are not a store, or whose schema is not the library's.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct BadFileTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct BadFileTests {
   let folder: Folder
 
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Files that the last version of each layout created (`Tests/Golden/make`), with a cursor that it saved.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct GoldenFileTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct GoldenFileTests {
   let folder: Folder
 
   static let layouts = 5...7

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Files that earlier versions of the library created.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct MigrationTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct MigrationTests {
   let folder: Folder
 
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Tables, views and triggers of an application in the store's file, and their foreign keys.
-@Suite(.bounded, .sqlite, .timeLimit(.minutes(5))) struct OwnTableTests {
+@Suite(.bounded, .serialized, .sqlite, .timeLimit(.minutes(5))) struct OwnTableTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// Files with tables that only some have.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct SchemaPartTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct SchemaPartTests {
   let folder: Folder
 
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// The changes that single statements of a foreign writer leave in the log.
-@Suite(.bounded) struct TriggerTests {
+@Suite(.bounded, .serialized) struct TriggerTests {
   private static let removal = [
     "3 1 'name' 'Ada' NULL", "3 1 'hair_color' '#112233' NULL", "3 1 'age' 36 NULL", "3 1 'tag' X'00' NULL",
   ]

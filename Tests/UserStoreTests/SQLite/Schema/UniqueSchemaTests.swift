@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Unique attributes in a file: against other programs, without their triggers, and in copies.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct UniqueSchemaTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct UniqueSchemaTests {
   let folder: Folder
   let store: UserStore
 

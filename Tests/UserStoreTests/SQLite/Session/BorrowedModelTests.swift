@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Random transactions of another library, with savepoints and rollbacks, in which typed operations and SQL take turns.
-@Suite(.bounded, .sqlite, .timeLimit(.minutes(5))) struct BorrowedModelTests {
+@Suite(.bounded, .serialized, .sqlite, .timeLimit(.minutes(5))) struct BorrowedModelTests {
   @Test(arguments: 0..<UInt64(Repetitions.count))
   func `the log has what was committed, in sets as promised`(run: UInt64) throws {
     let seed = Seed.base &+ run

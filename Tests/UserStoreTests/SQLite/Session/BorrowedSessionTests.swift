@@ -5,7 +5,7 @@ import Testing
 @testable import UserStore
 
 /// Typed operations in the transaction of another library, on its own connection.
-@Suite(.bounded, .sqlite, .timeLimit(.minutes(5))) struct BorrowedSessionTests {
+@Suite(.bounded, .serialized, .sqlite, .timeLimit(.minutes(5))) struct BorrowedSessionTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

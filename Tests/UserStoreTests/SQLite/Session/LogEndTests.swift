@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// The end of the log that a session knows from its own commits, beside another connection.
-@Suite(.bounded) struct LogEndTests {
+@Suite(.bounded, .serialized) struct LogEndTests {
   private let folder: Folder
   /// The session that writes first, and the other one.
   private let (own, other): (SQLiteSession, SQLiteSession)

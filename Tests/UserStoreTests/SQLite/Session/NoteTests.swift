@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Notes that other programs insert into the log of a file, and what a purge leaves of them.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct NoteTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct NoteTests {
   let folder: Folder
   let store: UserStore
   let zoe: User.ID

@@ -4,7 +4,7 @@ import Testing
 @testable import UserStore
 
 /// Random queries give what the same conditions and orders give in memory, with indexes and without.
-@Suite(.bounded) struct QueryModelTests {
+@Suite(.bounded, .serialized) struct QueryModelTests {
   private static let rounds = 40
 
   /// As many runs of 40 queries as `Repetitions` says.

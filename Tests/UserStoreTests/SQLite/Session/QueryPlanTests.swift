@@ -3,7 +3,7 @@ import Testing
 @testable import UserStore
 
 /// SQLite uses an index where one can help, whatever the size of the database and its statistics are.
-@Suite(.bounded, .timeLimit(.minutes(5))) struct QueryPlanTests {
+@Suite(.bounded, .serialized, .timeLimit(.minutes(5))) struct QueryPlanTests {
   static let conditions: [Condition] = [
     .age == 36, .age >= 18, .age < 18, Attribute<Int>.age.isIn(18..<36), Attribute<Int>.age.isOneOf([18, 36]),
     Condition("age", .startsWith, .text("a")), Condition("age", .less, .text("a")), .age == 36 && .hairColor == nil,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UserStore
 
-@Suite(.bounded) struct `Consumers` {
+@Suite(.bounded, .serialized) struct `Consumers` {
   let workspace: Workspace
 
   init() throws {

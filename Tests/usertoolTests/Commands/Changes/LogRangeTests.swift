@@ -4,7 +4,7 @@ import Testing
 import UserStore
 
 /// Which changes `log` prints.
-@Suite(.bounded) struct `A part of the log` {
+@Suite(.bounded, .serialized) struct `A part of the log` {
   @Test func `any limit prints the newest changes, and with --after the next ones`() throws {
     var random = SplitMix64(seed: Seed.base)
     let workspace = try Workspace()

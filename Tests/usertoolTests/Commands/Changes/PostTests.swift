@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UserStore
 
-@Suite(.bounded) struct `Post` {
+@Suite(.bounded, .serialized) struct `Post` {
   let workspace: Workspace
 
   init() throws {

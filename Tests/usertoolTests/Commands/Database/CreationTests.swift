@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Creating a database` {
+@Suite(.bounded, .serialized) struct `Creating a database` {
   @Test func `six processes that create the same database at once all succeed`() throws {
     for _ in 0..<10 {
       let workspace = try Workspace()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Compacting and purging` {
+@Suite(.bounded, .serialized) struct `Compacting and purging` {
   private let workspace: Workspace
 
   init() throws {

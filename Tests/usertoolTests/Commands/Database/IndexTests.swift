@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Indexes on the command line` {
+@Suite(.bounded, .serialized) struct `Indexes on the command line` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=41", "--set", "note=x")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `backup`, `restore`, `check` and `undo`.
-@Suite(.bounded) struct `Keeping` {
+@Suite(.bounded, .serialized) struct `Keeping` {
   private func filled(_ megabytes: Int = 0) throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--hair-color", "auburn", "--set", "age=41")

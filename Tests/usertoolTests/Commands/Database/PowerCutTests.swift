@@ -4,7 +4,7 @@ import Testing
 /// Files and names that must be on disk when a command ends.
 ///
 /// The torture simulates power cuts; these tests cover the syncs that it, and a review of the system calls, found missing.
-@Suite(.bounded) struct `What a power cut must not take` {
+@Suite(.bounded, .serialized) struct `What a power cut must not take` {
   let workspace: Workspace
 
   init() throws {

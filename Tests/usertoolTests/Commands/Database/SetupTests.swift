@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `scripts/setup`, with an `apt-get` that fails as the real one does while another program holds a lock.
-@Suite(.bounded) struct `Setting up` {
+@Suite(.bounded, .serialized) struct `Setting up` {
   private let workspace: Workspace
 
   /// What apt-get and dpkg print, in versions 2.6 and 1.8, while another program holds each of their locks.

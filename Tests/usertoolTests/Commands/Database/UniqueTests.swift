@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Unique attributes on the command line` {
+@Suite(.bounded, .serialized) struct `Unique attributes on the command line` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "email=nix@x.de", "--set", "code=1")

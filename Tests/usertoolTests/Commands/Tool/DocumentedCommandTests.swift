@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The commands of the README, of the article “Upkeep”, and of “usertool”, from top to bottom, as a new user types them.
-@Suite(.bounded) struct `The documented commands` {
+@Suite(.bounded, .serialized) struct `The documented commands` {
   @Test func `all commands of the documentation succeed in their order`() throws {
     let workspace = try Workspace()
     let articles = "Sources/UserStore/UserStore.docc/"

@@ -5,7 +5,7 @@ import Testing
 @testable import UserToolCommands
 
 /// The examples of the help texts.
-@Suite(.bounded) struct `The examples in help` {
+@Suite(.bounded, .serialized) struct `The examples in help` {
   private static let commands = UserTool.configuration.subcommands
 
   /// The commands in the examples of a help text, without those that need a server.

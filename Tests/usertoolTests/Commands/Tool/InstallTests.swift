@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `scripts/install`, with the tool that was built for the tests, and another program in the place of the other two.
-@Suite(.bounded) struct `Installing` {
+@Suite(.bounded, .serialized) struct `Installing` {
   private let workspace: Workspace
   /// A folder that does not exist yet; each of its names needs quotes.
   private let prefix: String

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Playing a scene` {
+@Suite(.bounded, .serialized) struct `Playing a scene` {
   @Test(arguments: zip(["screens", "login", "signals", "lottery"], [screens, login, signals, lottery]))
   func `each scene tells its steps, leaves no objects behind, and touches no database`(
     _ scene: String, _ text: String

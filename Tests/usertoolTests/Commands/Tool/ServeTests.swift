@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `usertool serve`, with a script in the place of userserver.
-@Suite(.bounded) struct Serving {
+@Suite(.bounded, .serialized) struct Serving {
   private let workspace: Workspace
 
   init() throws { workspace = try Workspace() }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UserStore
 
-@Suite(.bounded) struct `Using the tool` {
+@Suite(.bounded, .serialized) struct `Using the tool` {
   private static let commands = [
     "init", "add", "get", "list", "rename", "rename-attribute", "set", "remove", "watch", "log", "undo", "consumers",
     "listeners",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A pipe gets a value as it is stored; a terminal gets nothing that acts on it.
-@Suite(.bounded) struct `Values in a pipe` {
+@Suite(.bounded, .serialized) struct `Values in a pipe` {
   private static let names = [
     "👨‍👩‍👧‍👦", "علی‌رضا", "శ్రీ‌రామ్", "🏴\u{E0067}\u{E0062}\u{E007F}", "e\u{301}", "\u{202E}gnp.exe", "a\u{200B}b", "\u{FEFF}x",
     "tab\there", "two\nlines", "\\n is no line", "back\\\\slash\\", "\r", "\u{1B}[31mred", "\u{9B}31m", " spaces ",

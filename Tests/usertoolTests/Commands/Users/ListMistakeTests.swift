@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Mistakes of people who tried `list` and `index`.
-@Suite(.bounded) struct `Mistakes in lists` {
+@Suite(.bounded, .serialized) struct `Mistakes in lists` {
   private func makeWorkspace() throws -> Workspace { try Workspace(Self.files.get()) }
 
   private static let files = Result {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `list` with conditions, an order, and pages.
-@Suite(.bounded) struct `Listing by a query` {
+@Suite(.bounded, .serialized) struct `Listing by a query` {
   private func makeWorkspace() throws -> Workspace { try Workspace(Self.files.get()) }
 
   private static let files = Result {

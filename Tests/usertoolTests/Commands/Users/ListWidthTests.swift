@@ -1,6 +1,6 @@
 import Testing
 
-@Suite(.bounded) struct `The width of lists` {
+@Suite(.bounded, .serialized) struct `The width of lists` {
   /// The output of a command on a terminal of the given width.
   private func lines(_ arguments: String, columns: Int, in workspace: Workspace) throws -> [String] {
     let command = "stty cols \(columns); '\(Workspace.tool)' --color never \(arguments)"

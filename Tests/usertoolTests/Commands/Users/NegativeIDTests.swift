@@ -6,7 +6,7 @@ import UserStore
 @testable import UserToolCommands
 
 /// Users with negative ids, which are added on replicas, or by other programs.
-@Suite(.bounded) struct `Negative ids` {
+@Suite(.bounded, .serialized) struct `Negative ids` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")

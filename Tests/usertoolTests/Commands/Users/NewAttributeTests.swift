@@ -1,6 +1,6 @@
 import Testing
 
-@Suite(.bounded) struct `Attributes that nobody had` {
+@Suite(.bounded, .serialized) struct `Attributes that nobody had` {
   @Test func `set creates a new attribute, and notes it on standard error`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "age=41")

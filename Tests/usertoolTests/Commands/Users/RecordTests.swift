@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Records` {
+@Suite(.bounded, .serialized) struct `Records` {
   @Test func `init creates a file that only its owner can read, and reports an existing one`() throws {
     let workspace = try Workspace()
     workspace.database = workspace.folder + "/deep/down/users.db"

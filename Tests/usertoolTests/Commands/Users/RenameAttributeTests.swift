@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Renaming an attribute on the command line` {
+@Suite(.bounded, .serialized) struct `Renaming an attribute on the command line` {
   private func makeWorkspace() throws -> Workspace {
     let workspace = try Workspace()
     try workspace.run("add", "NIX", "--set", "mail=a@x.de", "--set", "age=41")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.bounded) struct `Updates that rename and set print` {
+@Suite(.bounded, .serialized) struct `Updates that rename and set print` {
   @Test func `a rename prints an update for each of the three screens, in order`() throws {
     let workspace = try Workspace()
     try workspace.run("add", "NIX")
