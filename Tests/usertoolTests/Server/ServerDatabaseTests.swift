@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// usertool on PostgreSQL, which usertool-postgres runs; only in `scripts/postgres run`.
-@Suite(.bounded, .serialized, .enabled(if: Workspace.server != nil, "there is no server")) struct `A database on a server` {
+@Suite(.bounded, .serialized, .enabled(if: Workspace.server != nil, "there is no server"))
+struct `A database on a server` {
   private let workspace: Workspace
 
   init() throws { workspace = try Workspace() }

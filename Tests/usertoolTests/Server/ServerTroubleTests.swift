@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 /// Servers that do not answer, and readers that are slower than a server allows; only in `scripts/postgres run`.
-@Suite(.bounded, .serialized, .enabled(if: Workspace.server != nil, "there is no server")) struct `Trouble with a server` {
+@Suite(.bounded, .serialized, .enabled(if: Workspace.server != nil, "there is no server"))
+struct `Trouble with a server` {
   private let workspace: Workspace
 
   init() throws { workspace = try Workspace() }
