@@ -82,12 +82,15 @@ extension SortKey {
 }
 
 extension Condition.Node {
-  /// The attributes that every user who meets the condition has.
-  var implied: Set<AttributeName> {
+  /// The attributes that every user who meets the condition has; some more than once.
+  ///
+  /// Mostly one or two: to make a set of them takes longer than to search them.
+  var implied: [AttributeName] {
     switch self {
     case .comparison(let attribute, _, _), .isOneOf(let attribute, _), .exists(let attribute): [attribute]
-    case .all(let parts): parts.reduce(into: []) { $0.formUnion($1.implied) }
-    case .any(let parts): parts.dropFirst().reduce(parts.first?.implied ?? []) { $0.intersection($1.implied) }
+    case .all(let parts): parts.flatMap(\.implied)
+    case .any(let parts):
+      parts.dropFirst().map(\.implied).reduce(parts.first?.implied ?? []) { all, next in all.filter(next.contains) }
     case .not, .first: []
     }
   }

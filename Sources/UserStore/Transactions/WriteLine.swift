@@ -27,7 +27,7 @@ struct WriteLine {
   private var arrivalsAtTurn = 0
   private(set) var isTaken = false
   /// Whether the write thread has the turn or delivers, so that no turn may wait for it: a listener may be writing.
-  private var isWorkerBusy = false
+  private(set) var isWorkerBusy = false
   private var isClosed = false
 
   var count: Int { threads.count + tasks.count }

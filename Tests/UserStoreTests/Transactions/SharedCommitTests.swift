@@ -57,6 +57,7 @@ import Testing
 
   @Test func `threads and tasks are served in the order of arrival, whichever is first`() async throws {
     for kind in Array(repeating: Lineup.Kind.allCases, count: 10).joined() {
+      await store.writeThreadReturned()
       let lineup = await Lineup(store, first: kind)
       let (commits, delivered) = (sync.count, sets.count)
       await addWriters(20, to: lineup)

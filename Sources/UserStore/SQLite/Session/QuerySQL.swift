@@ -2,7 +2,8 @@
 ///
 /// Names are literals because SQLite uses a partial index only for those. All values are parameters.
 struct QuerySQL {
-  private(set) var text = ""
+  /// The text in pieces, which are joined once: it is made for each look-up, and takes longer than SQLite needs to find the user.
+  private var pieces: [String] = []
   private(set) var values: [StoredValue] = []
   /// The attributes that all users of the result have, each joined under the name `aN`, so that SQLite can start with an index.
   private let joins: [AttributeName]
@@ -15,8 +16,9 @@ struct QuerySQL {
   /// SQLite joins at most 64 tables, and tries many orders of them; further attributes are looked up for each row.
   private static let joinLimit = 20
 
-  /// The SQL of each join up to the attribute's name, and the column with its value.
+  /// The SQL of each join up to the attribute's name, and the columns with the user's identifier and the value.
   private static let joinTexts = texts { "JOIN attributes AS a\($0) ON a\($0).user_id = users.id AND a\($0).name = " }
+  private static let idTexts = texts { "a\($0).user_id" }
   private static let valueTexts = texts { "a\($0).value" }
 
   private static func texts(_ text: (Int) -> String) -> [String] { (0..<joinLimit).map(text) }
@@ -26,59 +28,72 @@ struct QuerySQL {
   /// SQLite does not know that both give the same order.
   private var id = "users.id"
 
+  var text: String { String(joining: pieces) }
+
   /// Creates the SQL that selects the identifier and the columns of each row of a part; `indexes` are the indexed attributes.
-  ///
-  /// It is made for each look-up, and longer than SQLite needs to find the user; so it is appended to, and not put together.
   init(_ part: RowPart, columns: [AttributeName], limit: Int?, indexes: Set<AttributeIndex>) {
     self.init(joining: part, indexes)
-    let leader = part.order.first?.attribute ?? part.conditions.lazy.compactMap { $0.equal(in: indexes) }.first
-    if let leader, indexes.haveOrder(of: leader), let index = joins.firstIndex(of: leader) { id = "a\(index).user_id" }
-    text.reserveCapacity(256)
-    text += "SELECT "
-    text += id
+    let leader =
+      if let first = part.order.first?.attribute {
+        indexes.haveOrder(of: first) ? first : nil
+      } else {
+        part.conditions.lazy.compactMap { $0.equal(in: indexes) }.first
+      }
+    if let leader, let index = joins.firstIndex(of: leader) { id = Self.idTexts[index] }
+    pieces.reserveCapacity(32)
+    pieces.append("SELECT ")
+    pieces.append(id)
     for attribute in columns {
-      text += ", "
-      text += column(attribute)
+      pieces.append(", ")
+      pieces.append(column(attribute))
     }
     appendSource()
-    text += condition(of: part)
-    text += " ORDER BY "
+    pieces.append(condition(of: part))
+    pieces.append(" ORDER BY ")
     for key in part.order {
-      text += term(key)
-      text += ", "
+      pieces.append(term(key))
+      pieces.append(", ")
     }
-    text += id
-    if let limit { text += " LIMIT \(parameter(.integer(Int64(limit))))" }
+    pieces.append(id)
+    if let limit {
+      pieces.append(" LIMIT ")
+      pieces.append(parameter(.integer(Int64(limit))))
+    }
   }
 
   init(counting condition: Condition, indexes: Set<AttributeIndex>) {
     let part = RowPart(conditions: [condition.node])
     self.init(joining: part, indexes)
-    text = "SELECT count(*)"
+    pieces.append("SELECT count(*)")
     appendSource()
-    text += self.condition(of: part)
+    pieces.append(self.condition(of: part))
   }
 
   /// Creates the SQL that selects the identifiers of the users who meet a condition.
   private init(selecting condition: Condition.Node, _ indexes: Set<AttributeIndex>) {
     let part = RowPart(conditions: [condition])
     self.init(joining: part, indexes)
-    text = "SELECT users.id AS id"
+    pieces.append("SELECT users.id AS id")
     appendSource()
-    text += self.condition(of: part)
+    pieces.append(self.condition(of: part))
   }
 
   private init(joining part: RowPart, _ indexes: Set<AttributeIndex>) {
     self.indexes = indexes
     selected = part.selected
-    var implied = part.conditions.first?.implied ?? []
-    for condition in part.conditions.dropFirst() { implied.formUnion(condition.implied) }
     // The first sort key first, so that it is among those that are joined.
     let leader = part.order.first?.attribute
-    let sorted = implied.filter { $0.column == .any }.sorted { left, right in
+    var joins: [AttributeName] = []
+    for condition in part.conditions {
+      for attribute in condition.implied where attribute.column == .any && !joins.contains(attribute) {
+        joins.append(attribute)
+      }
+    }
+    joins.sort { left, right in
       left == leader || right == leader ? left == leader && right != leader : left < right
     }
-    joins = Array(sorted.prefix(Self.joinLimit))
+    if joins.count > Self.joinLimit { joins.removeLast(joins.count - Self.joinLimit) }
+    self.joins = joins
   }
 
   private mutating func appendSource() {
@@ -89,17 +104,17 @@ struct QuerySQL {
       space = " CROSS "
       let selected = selected.map { QuerySQL(selecting: $0, indexes) }
       let parts = selected.map(\.text).joined(separator: " UNION ")
-      text += " FROM (\(parts) LIMIT -1) AS selected CROSS JOIN users ON users.id = selected.id"
+      pieces.append(" FROM (\(parts) LIMIT -1) AS selected CROSS JOIN users ON users.id = selected.id")
       values += selected.flatMap(\.values)
     } else {
-      text += " FROM users"
+      pieces.append(" FROM users")
     }
     for (index, attribute) in joins.enumerated() {
-      text += space
-      text += Self.joinTexts[index]
-      text += attribute.literal
+      pieces.append(space)
+      pieces.append(Self.joinTexts[index])
+      pieces.append(attribute.literal)
     }
-    text += " WHERE "
+    pieces.append(" WHERE ")
   }
 
   // MARK: Columns and order
@@ -273,7 +288,10 @@ extension String {
   /// Scalar by scalar: a quote and an accent after it are one character in Swift.
   func quoted(_ quote: Unicode.Scalar) -> String {
     // Mostly there is none, and the query is made again for each look-up.
-    if !utf8.contains(UInt8(ascii: quote)) { return "\(quote)\(self)\(quote)" }
+    if !utf8.contains(UInt8(ascii: quote)) {
+      let quote = String(quote)
+      return quote + self + quote
+    }
     var quoted = String.UnicodeScalarView([quote])
     for scalar in unicodeScalars { quoted.append(contentsOf: scalar == quote ? [scalar, scalar] : [scalar]) }
     quoted.append(quote)

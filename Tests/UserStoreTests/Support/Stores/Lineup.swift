@@ -75,4 +75,9 @@ final class Lineup: Sendable {
 extension UserStore {
   /// The number of writers that wait for their turn.
   var waitingWriters: Int { writer?.turns.line.withLock { $0.count } ?? 0 }
+
+  /// Returns when the write thread is free: while it still returns from an earlier write, tasks wait behind threads.
+  func writeThreadReturned() async {
+    while writer?.turns.line.withLock({ $0.isWorkerBusy }) == true { await Task.yield() }
+  }
 }
