@@ -189,9 +189,10 @@ public final class UserStore: Sendable {
   /// Foreign keys of your own tables on `users(id)` hold: removing a user does what their `ON DELETE` clauses say, or throws
   /// `StoreError.Code.stillReferenced`. A key that is deferred is checked when `body` returns.
   ///
-  /// Writers that wait at the same time, on threads or in tasks, share a commit, in order of arrival. Each has its own change
-  /// set, and one that throws does not affect the others. Therefore `write` may return only after other closures have run, and
-  /// `body` must not wait for another `write` to return. A single writer, or a write inside a listener, commits immediately.
+  /// Writers that wait at the same time, on threads or in tasks, share a commit, in order of arrival; but while the store's own
+  /// thread delivers the write of a task, threads go before tasks. Each has its own change set, and one that throws does not affect
+  /// the others. Therefore `write` may return only after other closures have run, and `body` must not wait for another `write` to
+  /// return. A single writer, or a write inside a listener, commits immediately.
   ///
   /// - Parameters:
   ///   - origin: The writer's name for itself, which listeners find in the change set.
